@@ -29,7 +29,7 @@ pub enum AuthorityError {
     /// The policy permits a profile that the CA's own certificate does not permit.
     #[error(
         "the CA's own certificate does not permit the purposes of the profile \"{profile}\", by its extended key usage, so \
-         nobody would accept such a certificate; name another profile, or have the CA certified again without the extension"
+         hardly anybody would accept such a certificate; name another profile, or have the CA certified again without the extension"
     )]
     OutsidePurposes {
         /// The profile.

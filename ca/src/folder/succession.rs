@@ -650,9 +650,10 @@ pub(super) fn is_named_as_next(
     let key = KeyHash::of(&key).map_err(IssueError::SubjectKey)?;
     let name = common_name(subject).unwrap_or_default();
     // A long one is cut off.
+    let may_be_cut = name.chars().count() == MOST_CHARACTERS;
     Ok(numbered_stem(&name, &key).is_some_and(|stem| {
-        let names = own.iter().filter_map(|(_, one)| common_name(one.subject()));
-        names.into_iter().any(|name| name.starts_with(&stem))
+        let mut names = own.iter().filter_map(|(_, one)| common_name(one.subject()));
+        names.any(|name| name == stem || may_be_cut && name.starts_with(&stem))
     }))
 }
 

@@ -167,16 +167,19 @@ fn a_published_list_is_taken_up() {
     };
     let adopt = "ca adopt --crl published.crl --crl root.crl --dir older";
     let adopted = folder.pqtls(adopt);
+    assert_eq!(adopted.status(), 1);
     for words in [
         "published.crl: list 7 (0x07) of \"issuing\"\n",
         "old.example.org: revoked since ",
         "held.example.org: on hold since ",
         &format!("  {number}: not in the ledger"),
         "root.crl: list 1 (0x01) of \"root\"\n",
-        "  make the next list of each key: \"pqtls ca crl --dir older\"\n",
+        "  record what the lists have and the ledger lacks, and give the lists again",
     ] {
-        assert!(adopted.ok().contains(words), "{}", adopted.ok());
+        assert!(adopted.stdout().contains(words), "{}", adopted.stdout());
     }
+    assert!(!adopted.stdout().contains("make the next list"));
+    folder.shell("cp -a older at-once").ok();
     let adopted = folder.pqtls("ca adopt new.pem --dir older");
     for words in [
         "\"pqtls ca adopt --dir older --crl FILE\"",
@@ -191,6 +194,21 @@ fn a_published_list_is_taken_up() {
         again.ok()
     );
     assert!(!again.ok().contains("old.example.org"), "{}", again.ok());
+    assert!(
+        again
+            .ok()
+            .contains("  make the next list of each key: \"pqtls ca crl --dir older\"\n")
+    );
+    // With its certificate, what is on a list is recorded as that has it, whatever --revoke says of the rest.
+    let at_once =
+        "ca adopt new.pem --revoke keyCompromise --crl published.crl --crl root.crl --dir at-once";
+    let at_once = folder.pqtls(at_once);
+    assert!(
+        at_once.ok().contains("and revoked since ") && at_once.ok().contains("(superseded)"),
+        "{}",
+        at_once.ok()
+    );
+    assert!(!at_once.ok().contains("keyCompromise"), "{}", at_once.ok());
     let again = folder.pqtls(adopt);
     assert!(!again.ok().contains(".example.org"), "{}", again.ok());
 

@@ -259,3 +259,67 @@ fn where_the_links_of_a_ca_lead_is_kept() {
         .pqtls("sign --key a.key m --format hex --out data/journal --force")
         .fails(3, OF_CA);
 }
+
+/// What is refused for the sake of others' files hinders nobody at his own.
+#[test]
+fn ordinary_results_go_on() {
+    let folder = Folder::new();
+    folder
+        .pqtls("ca init --name Ex --algorithm ML-DSA-44 --no-passphrase")
+        .ok();
+    // A root's key comes back under a passphrase, to where nothing is.
+    folder
+        .shell("mv ca/root.key away.key; printf secret > pass")
+        .ok();
+    folder
+        .pqtls("key encrypt away.key --passphrase-file pass --out ca/root.key")
+        .ok();
+    folder
+        .pqtls("key decrypt ca/root.key --passphrase-file pass --out ca/root.key --force")
+        .ok();
+    folder
+        .pqtls("key decrypt ca/root.key --passphrase-file pass --out ca/policy.toml --force")
+        .fails(3, "is a file of the CA itself");
+    // A document that is as long as a key, and stays its owner's.
+    folder
+        .pqtls("key new ML-KEM-768 --out box.key --public box.pub")
+        .ok();
+    for len in [64, 96, 7] {
+        folder.write("document", vec![0x80_u8; len]);
+        folder
+            .pqtls("encrypt document --to box.pub --out sealed --force")
+            .ok();
+        folder
+            .pqtls("decrypt sealed --key box.key --out opened --force")
+            .ok();
+        assert_eq!(folder.bytes("opened").len(), len);
+    }
+    // Where all new files are for their owner alone, the next result has the place of the last.
+    folder.pqtls("key new Ed25519 --out ed.key").ok();
+    folder
+        .pqtls("key new ML-DSA-44 --out m.key --public m.pub")
+        .ok();
+    for command in [
+        "mu document --key m.pub --out mu.bin --force",
+        "key public ed.key --format hex --out public --force",
+    ] {
+        for _ in 0..2 {
+            folder.shell(&format!("umask 077; pqtls {command}")).ok();
+        }
+    }
+    // A policy of somebody's own makes no CA's folder.
+    folder
+        .shell("mkdir own; echo x = 1 > own/policy.toml; cp ca/root.pem ca/root.key own/")
+        .ok();
+    folder
+        .pqtls("cert self-sign --key ed.key --ca --subject Own --out own/root.pem --force")
+        .ok();
+    // The key of which openssl names the curve beside it.
+    folder.pqtls("key new ECDSA-P256 --out ec.key").ok();
+    folder
+        .shell("(printf -- '-----BEGIN EC PARAMETERS-----\\nBggqhkjOPQMBBw==\\n-----END EC PARAMETERS-----\\n'; cat ec.key) > both.key; chmod 600 both.key")
+        .ok();
+    folder
+        .pqtls("key encrypt both.key --passphrase-file pass --out both.key --force")
+        .ok();
+}

@@ -3,6 +3,7 @@
 
 use core::any::{Any, TypeId};
 use std::env;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
@@ -33,6 +34,9 @@ pub(super) fn check(matches: &ArgMatches) -> Result<(), Failure> {
     let command = command.join(" ");
     let ids = || matches.ids().map(clap::Id::as_str);
     let written: Vec<Destination> = ids().flat_map(|id| all(matches, id, &writing())).collect();
+    if MAY_PUT_BACK.contains(&&*command) {
+        written.iter().for_each(release_if_free);
+    }
     let mut read = Vec::new();
     for id in ids() {
         for source in all(matches, id, &reading()) {
@@ -49,6 +53,19 @@ pub(super) fn check(matches: &ArgMatches) -> Result<(), Failure> {
     // Links of the CA that would be used now may lead elsewhere.
     files::keep_possible_ca(&ca::folder_by_default());
     Ok(written.iter().try_for_each(files::check_inputs)?)
+}
+
+/// The commands by which a key of a CA comes back to a folder from where it is kept, perhaps under another passphrase.
+const MAY_PUT_BACK: [&str; 3] = ["key encrypt", "key decrypt", "key convert"];
+
+/// Lets a result have the name of a key, also of a CA's, where nothing is.
+fn release_if_free(to: &Destination) {
+    if let Destination::File(path) = to
+        && path.extension().is_some_and(|kind| kind == "key")
+        && matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
+    {
+        files::release(path);
+    }
 }
 
 /// Whether a command may write its result over what an argument names, since it has all of that.

@@ -100,13 +100,18 @@ impl Identity {
     }
 }
 
-/// Refuses a folder that this user can't make files in.
+/// Refuses a folder that this user can't make files in, if the system says so: some can't be asked, such as those that permit
+/// few calls.
 #[cfg(unix)]
 pub(super) fn check_writable(folder: &Path) -> std::io::Result<()> {
     use rustix::fs::{Access, AtFlags, CWD, accessat};
+    use rustix::io::Errno;
 
     let access = Access::WRITE_OK | Access::EXEC_OK;
-    Ok(accessat(CWD, folder, access, AtFlags::EACCESS)?)
+    match accessat(CWD, folder, access, AtFlags::EACCESS) {
+        Err(error @ (Errno::ACCESS | Errno::ROFS)) => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 #[cfg(not(unix))]

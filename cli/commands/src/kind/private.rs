@@ -20,7 +20,8 @@ pub(crate) fn has_private_key(bytes: &[u8]) -> bool {
     is_in_pem(bytes) || is_der(bytes) || is_in_json(bytes) || is_cose(bytes)
 }
 
-/// Whether a file has one private key in PEM or DER, and nothing else, not even text.
+/// Whether a file has one private key in PEM or DER, and nothing else, not even text, but for the name of its curve, which the
+/// key has, too.
 pub(crate) fn is_one_private_key(bytes: &[u8]) -> bool {
     if !pem::is_in(bytes) {
         let kind = Kind::of_der(bytes);
@@ -30,7 +31,10 @@ pub(crate) fn is_one_private_key(bytes: &[u8]) -> bool {
         let is_key = |kind| matches!(kind, Kind::PrivateKey | Kind::EncryptedPrivateKey);
         Kind::of_block(block).into_iter().all(is_key) && block.decode().is_ok()
     };
-    blocks_alone(bytes).is_some_and(|blocks| blocks.len() == 1 && blocks.iter().all(is_key))
+    blocks_alone(bytes).is_some_and(|mut blocks| {
+        blocks.retain(|block| !block.is_of("EC PARAMETERS"));
+        blocks.len() == 1 && blocks.iter().all(is_key)
+    })
 }
 
 /// The blocks of a text with nothing around them.
@@ -57,8 +61,13 @@ pub(crate) fn is_raw_secret(bytes: &[u8]) -> bool {
     if bytes.len() > MOST || has_structure() {
         return false;
     }
+    // Bytes that are all characters of a text are one, or digits of a key.
+    let is_text = bytes
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
     let readings = raw::readings(Zeroizing::new(bytes.to_vec()));
-    readings.iter().any(|reading| is_len_of_key(reading.len()))
+    let mut readings = readings.iter().filter(|one| !is_text || ***one != *bytes);
+    readings.any(|reading| is_len_of_key(reading.len()))
 }
 
 fn is_len_of_key(len: usize) -> bool {

@@ -1,7 +1,7 @@
 //! The command `pqtls ca adopt`: it records in the ledger what the CA signed and an older backup lacks, and can revoke
 //! it in the same step; and what lists say that the CA published.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 
 use pq_ca::authority::reason_name;
@@ -9,7 +9,7 @@ use pq_ca::folder::{Folder, FolderError, Role};
 use pq_ca::ledger::{Change, Ledger, LedgerError, NewEntry, Revocation, SerialNumber};
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::revocation::{CertificateRevocationList, CrlReason};
+use pq_x509::revocation::{CertificateRevocationList, CrlReason, RevokedCertificate};
 use serde::Serialize;
 
 use super::entry::EntryFacts;
@@ -36,7 +36,8 @@ use crate::shell::command_line;
 ///
 /// Lists that the CA published since say what was revoked, too: with --crl, the ledger gets the revocations of a list, with
 /// their times and reasons, and its number, above which the next list's will be. Give the newest list of each key. What it
-/// has as on hold is on hold again. Revocations that were on no list are still to be made again.
+/// has as on hold is on hold again. --revoke is for what is on none of them. If a list has certificates that the ledger lacks,
+/// the exit status is 1: record them, and give the list again. Revocations that were on no list are still to be made again.
 ///
 /// A backup from before a rollover lacks the later key. If its two files, such as issuing-2.key and issuing-2.pem, are
 /// somewhere, copy them into the folder, under a number that no file there has: if another key followed meanwhile, as
@@ -45,7 +46,7 @@ use crate::shell::command_line;
 /// --of-root, and revoke it.
 ///
 /// After a compromise of a key, the ledger's other certificates for it have to be revoked, too, as "pqtls ca revoke"
-/// says: those that are not are listed, and the exit status is 1, unless --all-with-key revokes them.
+/// says: with --revoke, those that are not are listed, and the exit status is 1, unless --all-with-key revokes them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -131,14 +132,32 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     });
     arguments.same_key.check(revocation.as_ref(), "--revoke")?;
     let published = published(arguments, &folder)?;
-    ledger.adopt(&lacking, revocation.as_ref())?;
+    if !published.is_empty() {
+        // Or the numbers of the lists would be refused after the rest was done.
+        ledger.check_time(now)?;
+    }
     let by = arguments.actor.name();
-    let lists = published.iter();
-    let lists = lists.map(|list| list.take_up(&ledger, &by, now));
-    let lists = lists.collect::<Result<Vec<_>, Failure>>()?;
+    // What is on a list is recorded as revoked, as the list has it, and never stands in the ledger as valid. The rest is last.
+    let (listed, others): (Vec<_>, Vec<_>) = lacking
+        .iter()
+        .cloned()
+        .map(|one| (on_lists(&published, &one, &by), one))
+        .partition(|(revocation, _)| revocation.is_some());
+    for (revocation, entries) in by_revocation(listed) {
+        ledger.adopt(&entries, revocation.as_ref())?;
+    }
+    let others: Vec<_> = others.into_iter().map(|(_, one)| one).collect();
+    ledger.adopt(&others, revocation.as_ref())?;
+    let mut lists = Vec::new();
+    for list in &published {
+        lists.push(list.revoke(&ledger, &by, now)?);
+    }
+    for list in &published {
+        list.take_number(&ledger, now)?;
+    }
     let same_key = match &revocation {
         Some(revocation) => {
-            let given = lacking.iter().map(|one| &one.issued);
+            let given = others.iter().map(|one| &one.issued);
             arguments.same_key.apply(&ledger, given, revocation)?
         }
         None => SameKey::default(),
@@ -167,11 +186,51 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         later: folder
             .keys_unknown_to_ledger()?
             .into_iter()
-            .map(|role| role.name().into())
+            .map(|role| role.name())
+            .filter(|name| folder.path().join(format!("{name}.key")).exists())
+            .map(Into::into)
             .collect(),
     };
+    let lacks_some = report.lacks_some();
     arguments.place.print(report, json)?;
-    Ok(same_key.status())
+    Ok(match lacks_some {
+        true => ExitStatus::Refused,
+        false => same_key.status(),
+    })
+}
+
+/// How the first of the lists that has a certificate has it revoked.
+fn on_lists(lists: &[Published], one: &NewEntry<'_>, by: &str) -> Option<Revocation> {
+    let mut of_issuer = lists
+        .iter()
+        .filter(|list| list.names.contains(&one.issued.issuer));
+    of_issuer.find_map(|list| {
+        let at = list.places.get(&one.issued.serial_number)?;
+        Some(revocation_of(&list.list.entries()[*at], by))
+    })
+}
+
+fn revocation_of(entry: &RevokedCertificate, by: &str) -> Revocation {
+    Revocation {
+        at: entry.date(),
+        reason: entry.reason(),
+        by: by.into(),
+    }
+}
+
+/// Those with the same revocation together, so that each is one change of the ledger.
+fn by_revocation<R: Clone + PartialEq, T>(
+    all: impl IntoIterator<Item = (R, T)>,
+) -> Vec<(R, Vec<T>)> {
+    let mut groups: Vec<(R, Vec<T>)> = Vec::new();
+    for (revocation, one) in all {
+        // Lists have those of one change beside each other.
+        match groups.last_mut().filter(|(last, _)| *last == revocation) {
+            Some((_, group)) => group.push(one),
+            None => groups.push((revocation, vec![one])),
+        }
+    }
+    groups
 }
 
 /// A list that the CA published.
@@ -182,6 +241,8 @@ struct Published {
     role: Role,
     /// The names of the keys whose certificates it can have: those with the same name.
     names: Vec<String>,
+    /// Where on the list what is revoked or on hold stands.
+    places: BTreeMap<SerialNumber, usize>,
 }
 
 /// The lists that were given, all of which a key of the CA signed.
@@ -205,6 +266,7 @@ fn published(arguments: &Arguments, folder: &Folder) -> Result<Vec<Published>, F
                 file: file.to_string(),
                 role: signer.0,
                 names: of_name.map(|(role, _)| role.name().into()).collect(),
+                places: places(&list),
                 list,
             });
         }
@@ -212,41 +274,40 @@ fn published(arguments: &Arguments, folder: &Folder) -> Result<Vec<Published>, F
     Ok(lists)
 }
 
+/// Where what is revoked or on hold stands on a list.
+fn places(list: &CertificateRevocationList) -> BTreeMap<SerialNumber, usize> {
+    let entries = list.entries().iter().enumerate();
+    entries
+        .filter(|(_, one)| is_revoked(one))
+        .filter_map(|(at, one)| Some((SerialNumber::from_integer(one.serial_number()).ok()?, at)))
+        .collect()
+}
+
+/// What is removed from lists is on no complete list.
+fn is_revoked(entry: &RevokedCertificate) -> bool {
+    entry.reason() != CrlReason::RemoveFromCRL
+}
+
 impl Published {
-    /// Revokes what is on the list, and has the next one get a greater number.
-    fn take_up(&self, ledger: &impl Ledger, by: &str, now: UnixTime) -> Result<TakenUp, Failure> {
-        let (mut revoked, mut unknown) = (Vec::new(), Vec::new());
-        for one in self.list.entries() {
-            // Which is on no complete list
-            if one.reason() == CrlReason::RemoveFromCRL {
-                continue;
-            }
+    /// Revokes in the ledger what is on the list.
+    fn revoke(&self, ledger: &impl Ledger, by: &str, now: UnixTime) -> Result<TakenUp, Failure> {
+        let (mut known, mut unknown) = (Vec::new(), Vec::new());
+        for one in self.list.entries().iter().filter(|one| is_revoked(one)) {
             let number = SerialNumber::from_integer(one.serial_number()).ok();
             let entry = number.map(|number| ledger.entry(&number)).transpose()?;
             let own = entry
                 .flatten()
                 .filter(|entry| self.names.contains(&entry.issued.issuer));
-            let Some(own) = own else {
-                unknown.push(base16ct::lower::encode_string(one.serial_number()));
-                continue;
-            };
-            let revocation = Revocation {
-                at: one.date(),
-                reason: one.reason(),
-                by: by.into(),
-            };
-            let done = ledger.revoke(&own.issued.serial_number, &revocation)?;
-            if done.change != Change::Unchanged {
-                revoked.push(EntryFacts::of(&done.entry, now));
+            match own {
+                Some(own) => known.push((revocation_of(one, by), own.issued.serial_number)),
+                None => unknown.push(base16ct::lower::encode_string(one.serial_number())),
             }
         }
-        let number = self.list.number().and_then(number_of);
-        if let Some(number) = number {
-            let ignored = &mut |_: &SerialNumber, _: &Revocation| ();
-            match ledger.numbered_list(&self.role.name(), Some(number), now, ignored) {
-                Ok(_) | Err(LedgerError::NotAboveLists { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
+        let mut revoked = Vec::new();
+        for (revocation, numbers) in by_revocation(known) {
+            let done = ledger.revoke_if(&numbers, &revocation, &[])?;
+            let changed = done.iter().filter(|one| one.change != Change::Unchanged);
+            revoked.extend(changed.map(|one| EntryFacts::of(&one.entry, now)));
         }
         Ok(TakenUp {
             file: self.file.clone(),
@@ -255,6 +316,19 @@ impl Published {
             revoked,
             unknown,
         })
+    }
+
+    /// Has the next list of the key get a greater number than this one.
+    fn take_number(&self, ledger: &impl Ledger, now: UnixTime) -> Result<(), Failure> {
+        let Some(number) = self.list.number().and_then(number_of) else {
+            return Ok(());
+        };
+        let ignored = &mut |_: &SerialNumber, _: &Revocation| ();
+        match ledger.numbered_list(&self.role.name(), Some(number), now, ignored) {
+            Err(LedgerError::NotAboveLists { last, .. }) if number <= last => Ok(()),
+            Err(error) => Err(error.into()),
+            Ok(_) => Ok(()),
+        }
     }
 }
 
@@ -447,6 +521,11 @@ struct Adopted {
 }
 
 impl Adopted {
+    /// Whether the lists have certificates that the ledger lacks.
+    fn lacks_some(&self) -> bool {
+        self.lists.iter().any(|list| !list.unknown.is_empty())
+    }
+
     /// What else an older ledger needs.
     fn write_next(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.certificates.is_empty() && self.lists.is_empty() {
@@ -459,6 +538,12 @@ impl Adopted {
                 "  revoke again what was revoked since: \"pqtls ca revoke\", or \"pqtls ca adopt --crl FILE\" with the newest \
                  list of each key\n  \
                    give the next list of each key a number above all before it: \"pqtls ca crl --number NUMBER\""
+            )?;
+        } else if self.lacks_some() {
+            writeln!(
+                f,
+                "  record what the lists have and the ledger lacks, and give the lists again: a list that is made before says \
+                 nothing of these certificates"
             )?;
         } else {
             writeln!(

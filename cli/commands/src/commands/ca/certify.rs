@@ -28,8 +28,8 @@ use crate::keys::other_verification;
 /// names that this CA's root can. The ledger has the certificate, so that "pqtls ca revoke" revokes it.
 ///
 /// Whoever revoked a CA, or has it on hold, did not mean it to get another certificate: that needs --despite-revocation, for
-/// the same key as for another one of a CA of the same name. A certificate that was superseded, and a key that others may
-/// know, are no hindrance for another key.
+/// the same key as for another one of a CA of the same name. A certificate that was superseded, or revoked for no reason that
+/// was given, and a key that others may know, are no hindrance for another key.
 ///
 /// For a new root with the name of this CA's root, this is how clients that trust only the old root accept what is below
 /// the new one ("new with old", RFC 4210 section 4.4): servers send it after their chain. By RFC 5280 section 4.2.1.9 it

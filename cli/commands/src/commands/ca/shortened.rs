@@ -46,7 +46,7 @@ impl OwnEnd {
         };
         let why = match self.issuing >= self.root {
             true => {
-                "the CA's root ends then; make a new CA in time (\"pqtls ca init\"), and give its root to all who trust this one"
+                "the CA's root ends then; make a new CA in time, in another folder, and give its root to all who trust this one"
             }
             false => {
                 "the issuing certificate ends then; have a new key issue in time (\"pqtls ca rollover\")"

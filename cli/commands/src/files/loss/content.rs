@@ -40,13 +40,14 @@ pub(in crate::files) fn check_content(
         return Ok(());
     };
     let new = draft.map(|(draft, _)| read(draft)).transpose()?.flatten();
-    let new = new.map(|(new, _)| new).unwrap_or_default();
+    let new = new.map(|(new, _)| new);
     let file = path.display().to_string();
     if let Some(what) = what_nobody_replaces(&old) {
         return Err(OutputError::Irreplaceable { file, what });
     }
     let may_be_secret = draft.is_some_and(|(_, access)| access == Access::Private);
-    match lost(&old, &new, is_private, may_be_secret) {
+    let new = new.as_ref().map(|new| new.as_slice());
+    match lost(&old, new, is_private, may_be_secret) {
         Some(what) => Err(OutputError::Loses { file, what }),
         None => Ok(()),
     }
@@ -75,17 +76,29 @@ fn read(path: &Path, most: u64) -> io::Result<Option<(Zeroizing<Vec<u8>>, bool)>
 
 /// What is in a file and in nothing that takes its place. Commands take from a file what they need, and some write a file of
 /// the same name; so `--force` alone must not be the end of a key. What has no structure is taken for a secret if nobody else
-/// may read it, and one secret may follow another.
-fn lost(old: &[u8], new: &[u8], is_private: bool, may_be_secret: bool) -> Option<&'static str> {
+/// may read it. One secret may follow another, and a result for its owner alone, such as a decrypted document, may follow what
+/// is as long as a key by chance, but not what a key store may be sealed under, of which nothing else tells.
+fn lost(
+    old: &[u8],
+    new: Option<&[u8]>,
+    is_private: bool,
+    may_be_secret: bool,
+) -> Option<&'static str> {
     if kind::has_private_key(old) {
-        if !kind::has_private_key(new) {
+        if !new.is_some_and(kind::has_private_key) {
             return Some("a private key");
         }
-        let is_lost = has_certificate(old) && !has_certificate(new);
+        let is_lost = has_certificate(old) && !new.is_some_and(has_certificate);
         return is_lost.then_some("certificates beside the private key");
     }
-    let is_secret = may_be_secret && kind::is_raw_secret(new);
-    let is_lost = is_private && kind::is_raw_secret(old) && !is_secret;
+    let follows = match (old.len() == KEK_LEN, may_be_secret) {
+        (true, true) => new.is_some_and(kind::is_raw_secret),
+        (true, false) => false,
+        (false, true) => true,
+        // Such as the next µ, where all new files are for their owner alone; how long the result is, is known when it is there.
+        (false, false) => new.is_none_or(|new| new.len() == old.len()),
+    };
+    let is_lost = is_private && !follows && kind::is_raw_secret(old);
     is_lost.then_some(match old.len() {
         KEK_LEN => "32 bytes for its owner alone, as what a key store is sealed under",
         _ => "what may be a raw private key, for its owner alone",
@@ -110,7 +123,7 @@ mod tests {
     #[test]
     fn a_private_key_and_what_is_beside_it() {
         let both = [KEY, CERTIFICATE].concat();
-        let lost = |old: &str, new: &str| lost(old.as_bytes(), new.as_bytes(), true, true);
+        let lost = |old: &str, new: &str| lost(old.as_bytes(), Some(new.as_bytes()), true, true);
         assert_eq!(lost(KEY, CERTIFICATE), Some("a private key"));
         assert_eq!(lost(KEY, ENCRYPTED), None);
         assert_eq!(lost(CERTIFICATE, ""), None);
@@ -124,11 +137,19 @@ mod tests {
     #[test]
     fn bytes_for_their_owner_alone() {
         let raw = [7; 32];
-        assert!(lost(&raw, b"text", true, true).is_some());
-        assert!(lost(&raw, &raw, true, false).is_some());
-        assert_eq!(lost(&raw, &raw, true, true), None);
-        assert!(lost(&raw, KEY.as_bytes(), true, true).is_some());
-        assert_eq!(lost(&raw, b"text", false, true), None);
-        assert_eq!(lost(&[7; 31], b"text", true, true), None);
+        assert!(lost(&raw, Some(b"text"), true, true).is_some());
+        assert!(lost(&raw, Some(&raw), true, false).is_some());
+        assert_eq!(lost(&raw, Some(&raw), true, true), None);
+        assert!(lost(&raw, Some(KEY.as_bytes()), true, true).is_some());
+        assert_eq!(lost(&raw, Some(b"text"), false, true), None);
+        assert_eq!(lost(&[7; 31], Some(b"text"), true, true), None);
+        // What is as long as a key by chance.
+        let chance = [0x80; 64];
+        assert_eq!(lost(&chance, Some(b"the next document"), true, true), None);
+        assert_eq!(lost(&chance, Some(&[0x81; 64]), true, false), None);
+        assert!(lost(&chance, Some(b"a certificate"), true, false).is_some());
+        let text = "sixty-four letters and blanks, which no key is written with, yes";
+        assert_eq!(text.len(), chance.len());
+        assert_eq!(lost(text.as_bytes(), Some(b"more"), true, false), None);
     }
 }

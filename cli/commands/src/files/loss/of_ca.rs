@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pq_ca::folder::Role;
+use pq_ca::policy::Policy;
 use pq_keys::files::folder_of;
 
 use crate::files::error::OutputError;
@@ -150,7 +151,11 @@ fn is_ca(folder: &Path) -> bool {
     ];
     let of_keys = of_keys.iter().filter(|name| has(name)).count();
     let has_ledger = has(&"ledger/journal") && of_keys > 0;
-    has_ledger || has(&"policy.toml") && of_keys > 1
+    let has_policy = || {
+        let policy = fs::read_to_string(folder.join("policy.toml"));
+        policy.is_ok_and(|policy| Policy::parse(&policy, "policy.toml").is_ok())
+    };
+    has_ledger || of_keys > 1 && has_policy()
 }
 
 /// Whether a folder is a ledger, which may be elsewhere than the CA.
@@ -185,16 +190,8 @@ fn links_lead_to(
         let entries = fs::read_dir(&within).and_then(|entries| entries.collect());
         let entries: Vec<fs::DirEntry> = match entries {
             Ok(entries) => entries,
-            // There are none.
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
-            {
-                continue;
-            }
-            Err(error) => {
-                unknown(&within, error)?;
-                continue;
-            }
+            // There are none, or the command says what is wrong with the folder.
+            Err(_) => continue,
         };
         for path in entries.iter().map(fs::DirEntry::path) {
             if !path.is_symlink() || !is_own(folder, &path) {
@@ -202,8 +199,12 @@ fn links_lead_to(
             }
             match where_it_leads(&path) {
                 Ok(to) => led.push(to),
-                // Nothing can be written there.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                // Nothing can be written there, at least not by this user.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::NotFound | ErrorKind::PermissionDenied
+                    ) => {}
                 Err(error) => unknown(&path, error)?,
             }
         }
