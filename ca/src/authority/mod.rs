@@ -69,7 +69,7 @@ use crate::time::system_time;
 /// let order = Order::for_key(&key)?.with(|wanted| wanted.dns_name("www.example.org"));
 /// let certificate = ca.issue(&order, "alice", UnixTime::now())?;
 ///
-/// let number = SerialNumber::of(certificate)?;
+/// let number = SerialNumber::of(&certificate)?;
 /// ca.revoke(&number, CrlReason::Superseded, "bob", UnixTime::now())?;
 /// let list = ca.revocation_list(UnixTime::now(), None)?;
 /// assert!(list.entry_for(&certificate).is_some());
