@@ -48,7 +48,7 @@ use self::turn::Turn;
 use crate::authority::{
     Authority, CA_PROFILE, Responder, SUBORDINATE_PROFILE, adopted, public_key,
 };
-use crate::ledger::{Ledger, LocalLedger, NewEntry, Reader, SerialNumber};
+use crate::ledger::{AdoptedEntry, Ledger, LocalLedger, Reader, SerialNumber};
 use crate::policy::Policy;
 use crate::time::system_time;
 
@@ -474,8 +474,8 @@ impl<L: Ledger> Folder<L> {
     }
 
     /// The entries of certificates that the CA's keys signed, for [`Ledger::adopt`]: after an
-    /// older backup was put in place, the ledger lacks what was issued since. `by` says who has them recorded. The
-    /// signatures are verified with the algorithms of pq-x509 and with those given.
+    /// older backup was put in place, the ledger lacks what was issued since. They come without revocations. `by` says
+    /// who has them recorded. The signatures are verified with the algorithms of pq-x509 and with those given.
     ///
     /// # Errors
     ///
@@ -485,7 +485,7 @@ impl<L: Ledger> Folder<L> {
         certificates: &[Certificate],
         algorithms: &[&dyn SignatureVerificationAlgorithm],
         by: &str,
-    ) -> Result<Vec<NewEntry<'static>>, FolderError> {
+    ) -> Result<Vec<AdoptedEntry<'static>>, FolderError> {
         let own = self.own_keys()?;
         let certified = self.certified_keys(&own.issuing)?;
         let adopt = |certificate: &Certificate| {
@@ -498,7 +498,10 @@ impl<L: Ledger> Folder<L> {
                 false => SUBORDINATE_PROFILE,
             };
             let entry = adopted(certificate, (&role.name(), of_cas), by);
-            entry.map_err(|error| FolderError::not_adopted(certificate, error))
+            Ok(AdoptedEntry {
+                entry: entry.map_err(|error| FolderError::not_adopted(certificate, error))?,
+                revocation: None,
+            })
         };
         certificates.iter().map(adopt).collect()
     }

@@ -30,6 +30,15 @@ impl NewEntry<'_> {
     }
 }
 
+/// What goes into a ledger about a certificate that was issued earlier, and that the ledger lacks.
+#[derive(Clone, Debug)]
+pub struct AdoptedEntry<'a> {
+    /// The certificate.
+    pub entry: NewEntry<'a>,
+    /// Its revocation, if it is not to be valid.
+    pub revocation: Option<Revocation>,
+}
+
 /// A ledger's entry for a certificate.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Entry {

@@ -24,10 +24,9 @@ macro_rules! forward {
 
         fn adopt(
             &$self,
-            entries: &[$crate::ledger::NewEntry<'_>],
-            revocation: Option<&$crate::ledger::Revocation>,
+            entries: &[$crate::ledger::AdoptedEntry<'_>],
         ) -> Result<(), $crate::ledger::LedgerError> {
-            $to.adopt(entries, revocation)
+            $to.adopt(entries)
         }
 
         fn entry(

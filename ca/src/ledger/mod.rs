@@ -24,7 +24,7 @@ pub use pq_x509::keys::identifiers::KeyHash;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 pub use self::condition::Condition;
-pub use self::entry::{Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
+pub use self::entry::{AdoptedEntry, Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
 pub(crate) use self::error::{AFTER_A_BACKUP, remedy};
 pub use self::filter::{Filter, NameFilter};
@@ -71,20 +71,16 @@ pub trait Ledger: Send + Sync {
     ) -> Result<(), LedgerError>;
 
     /// Records certificates that the CA issued and that this ledger lacks, as after an older backup was put in its
-    /// place, and revokes them if there is a revocation: all of it or nothing. The revocation gets the time that
+    /// place, each with its revocation if it has one: all of it or nothing. A revocation gets the time that
     /// [`Revocation::for_certificate`] says. Times of certificates that were issued earlier are not compared with those
     /// that the ledger knows, and a key that others may know does not keep its certificate from being revoked.
     ///
     /// # Errors
     ///
     /// [`LedgerError::SerialNumberTaken`] if one has the serial number of another, in the ledger or among these,
-    /// [`LedgerError::KeyCompromised`], without a revocation, if a certificate for the same key was revoked for a
-    /// [compromise](Revocation::is_compromise), and [`LedgerError::NotAReason`] for `removeFromCRL`.
-    fn adopt(
-        &self,
-        entries: &[NewEntry<'_>],
-        revocation: Option<&Revocation>,
-    ) -> Result<(), LedgerError>;
+    /// [`LedgerError::KeyCompromised`], for one without a revocation, if a certificate for the same key was revoked for a
+    /// [compromise](Revocation::is_compromise), in the ledger or among these, and [`LedgerError::NotAReason`] for `removeFromCRL`.
+    fn adopt(&self, entries: &[AdoptedEntry<'_>]) -> Result<(), LedgerError>;
 
     /// The entry of a certificate, or `None` if the ledger has no certificate with this number.
     ///

@@ -12,8 +12,8 @@ use pq_ca::folder::{
     Constraints, Folder, FolderError, Interruption, KeyPlan, LedgerPlace, Plan, Role,
 };
 use pq_ca::ledger::{
-    Change, Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, LocalLedger,
-    NewEntry, Revocation, Revoked, SerialNumber,
+    AdoptedEntry, Change, Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError,
+    LocalLedger, NewEntry, Revocation, Revoked, SerialNumber,
 };
 use pq_ca::policy::{Policy, Profile};
 use pq_x509::certificate::{Certificate, KeyUsages, Validity};

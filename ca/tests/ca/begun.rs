@@ -12,8 +12,8 @@ use pq_ca::folder::{
     Folder, FolderError, Interruption, LedgerPlace, NewName, Role, SubordinatePlan, Successor,
 };
 use pq_ca::ledger::{
-    Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry,
-    Revocation, Revoked, SerialNumber,
+    AdoptedEntry, Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, LocalLedger,
+    NewEntry, Revocation, Revoked, SerialNumber,
 };
 use pq_ca::policy::Policy;
 use pq_x509::issuing::Issuer;

@@ -22,12 +22,8 @@ macro_rules! forwarded {
             self.$ledger.entry(number)
         }
 
-        fn adopt(
-            &self,
-            entries: &[NewEntry<'_>],
-            revocation: Option<&Revocation>,
-        ) -> Result<(), LedgerError> {
-            self.$ledger.adopt(entries, revocation)
+        fn adopt(&self, entries: &[AdoptedEntry<'_>]) -> Result<(), LedgerError> {
+            self.$ledger.adopt(entries)
         }
 
         fn compromised(&self, key: &KeyHash) -> Result<Option<SerialNumber>, LedgerError> {

@@ -8,8 +8,8 @@ use core::time::Duration;
 use pq_ca::authority::{Authority, AuthorityError, Order};
 use pq_ca::issuing::{Answer, Companion, Issuance, IssuanceError, Series, Terms};
 use pq_ca::ledger::{
-    Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry,
-    Revocation, Revoked, SerialNumber,
+    AdoptedEntry, Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, LocalLedger,
+    NewEntry, Revocation, Revoked, SerialNumber,
 };
 use pq_ca::policy::{Policy, Profile};
 use pq_x509::issuing::{CertificateBuilder, Issuer};

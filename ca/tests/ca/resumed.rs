@@ -15,8 +15,8 @@ use pq_ca::folder::{
     Successor,
 };
 use pq_ca::ledger::{
-    Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, LocalLedger, NewEntry,
-    Revocation, Revoked, SerialNumber,
+    AdoptedEntry, Condition, Entry, Filter, Generation, KeyHash, Ledger, LedgerError, LocalLedger,
+    NewEntry, Revocation, Revoked, SerialNumber,
 };
 use pq_x509::certificate::Certificate;
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
@@ -536,15 +536,15 @@ fn the_certificate_of_another_ca_is_adopted_as_one() {
     let mut adopted = old.adopted(&[other, own.clone()], &[], "tests").unwrap();
     let profiles: Vec<_> = adopted
         .iter()
-        .map(|one| one.issued.profile.clone())
+        .map(|one| one.entry.issued.profile.clone())
         .collect();
     assert_eq!(profiles, ["other-ca", "ca"]);
 
     // An earlier version recorded it as this CA's own: still it is not taken for the issuing certificate.
     adopted.truncate(1);
-    adopted[0].issued.profile = "ca".into();
-    adopted[0].issued.at = later(now(), DAY);
-    old.ledger().unwrap().adopt(&adopted, None).unwrap();
+    adopted[0].entry.issued.profile = "ca".into();
+    adopted[0].entry.issued.at = later(now(), DAY);
+    old.ledger().unwrap().adopt(&adopted).unwrap();
     fs::write(backup.join("issuing.pem"), "damaged").unwrap();
     let damaged = old.ledger().unwrap_err();
     assert!(
@@ -569,7 +569,7 @@ fn a_key_that_is_not_told_is_not_taken_for_another_ca_s() {
     let old = Folder::open(&backup).unwrap();
     let adopted = |certificate: &Certificate| {
         let adopted = old.adopted(slice::from_ref(certificate), &[], "tests");
-        Ok::<_, FolderError>(adopted?[0].issued.profile.clone())
+        Ok::<_, FolderError>(adopted?[0].entry.issued.profile.clone())
     };
     let key = old.key_path(role);
     let make = |what: &str| match what {
@@ -611,7 +611,7 @@ fn a_key_that_is_not_told_is_not_taken_for_another_ca_s() {
     let entries = old.adopted(&[later.clone(), own.clone()], &[], "tests");
     let entries = entries.unwrap();
     let ledger = old.ledger().unwrap();
-    ledger.adopt(&entries[..1], None).unwrap();
+    ledger.adopt(&entries[..1]).unwrap();
     let first = old.key_path(Role::Issuing);
     let of_first = fs::read(&first).unwrap();
     for of_key in [of_first.as_slice(), b"of a store"] {
@@ -630,7 +630,7 @@ fn a_key_that_is_not_told_is_not_taken_for_another_ca_s() {
     drop(ledger);
     fs::rename(backup.join("ledger"), backup.join("away")).unwrap();
     let anew = LocalLedger::create(backup.join("ledger")).unwrap();
-    anew.adopt(&entries, None).unwrap();
+    anew.adopt(&entries).unwrap();
     fs::write(backup.join("issuing.pem"), own.to_pem()).unwrap();
     old.ledger().unwrap();
     fs::write(backup.join("issuing.pem"), "damaged").unwrap();

@@ -704,8 +704,8 @@ fn a_key_issues_again_after_an_older_backup() {
     let lacking = folder
         .adopted(core::slice::from_ref(&leaf), &[], "tests")
         .unwrap();
-    assert_eq!(lacking[0].issued.issuer, "issuing-2");
-    folder.ledger().unwrap().adopt(&lacking, None).unwrap();
+    assert_eq!(lacking[0].entry.issued.issuer, "issuing-2");
+    folder.ledger().unwrap().adopt(&lacking).unwrap();
     use_key(&folder, role, now()).unwrap();
     assert_eq!(folder.issuing_role().unwrap(), role);
     let again = authority(&folder, role);

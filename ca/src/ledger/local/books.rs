@@ -15,7 +15,9 @@ use super::lock::Turn;
 use super::order::{Key, Order};
 use super::row::{List, Lists, Row};
 use crate::ledger::condition::Condition;
-use crate::ledger::entry::{Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
+use crate::ledger::entry::{
+    AdoptedEntry, Change, Entry, Issued, NewEntry, Revocation, Revoked, State,
+};
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
 use crate::ledger::generation::Generation;
@@ -180,7 +182,7 @@ impl Books {
 
     /// Checks that certificates can be recorded.
     fn check_new(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
-        self.check_numbers_are_free(entries)?;
+        self.check_numbers_are_free(entries.iter())?;
         entries.iter().try_for_each(|entry| {
             self.check_key(&entry.issued)?;
             self.check_is_not_ahead(entry.issued.at)
@@ -210,8 +212,11 @@ impl Books {
         self.apply(Event::Succeeded(rows, after.to_vec()))
     }
 
-    fn check_numbers_are_free(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
-        let numbers = in_order(entries.iter().map(|entry| entry.issued.serial_number));
+    fn check_numbers_are_free<'a>(
+        &self,
+        entries: impl Iterator<Item = &'a NewEntry<'a>>,
+    ) -> Result<(), LedgerError> {
+        let numbers = in_order(entries.map(|entry| entry.issued.serial_number));
         if let Some(twice) = numbers.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(LedgerError::SerialNumberTaken(twice[0]));
         }
@@ -233,30 +238,36 @@ impl Books {
         Ok(())
     }
 
-    /// Records certificates that were issued earlier, and revokes them in the same record.
-    pub(super) fn adopt(
-        &mut self,
-        entries: &[NewEntry<'_>],
-        revocation: Option<&Revocation>,
-    ) -> Result<(), LedgerError> {
-        if revocation.is_some_and(|revocation| revocation.reason == CrlReason::RemoveFromCRL) {
-            return Err(LedgerError::NotAReason);
-        }
-        self.check_numbers_are_free(entries)?;
+    /// Records certificates that were issued earlier with their revocations, in one record.
+    pub(super) fn adopt(&mut self, adopted: &[AdoptedEntry<'_>]) -> Result<(), LedgerError> {
+        let certificates = || adopted.iter().map(|one| &one.entry);
+        self.check_numbers_are_free(certificates())?;
         let mut revoked = Vec::new();
-        for entry in entries {
-            match revocation {
-                Some(revocation) => revoked.push((
-                    revocation.for_certificate(&entry.issued),
-                    vec![entry.issued.serial_number],
-                )),
-                None => self.check_key(&entry.issued)?,
+        let mut compromised = BTreeMap::new();
+        for AdoptedEntry { entry, revocation } in adopted {
+            let (issued, number) = (&entry.issued, entry.issued.serial_number);
+            let Some(revocation) = revocation else {
+                continue;
+            };
+            if revocation.reason == CrlReason::RemoveFromCRL {
+                return Err(LedgerError::NotAReason);
             }
+            if revocation.is_compromise() {
+                compromised.extend(issued.keys().map(|key| (key, number)));
+            }
+            revoked.push((revocation.for_certificate(issued), vec![number]));
         }
-        if entries.is_empty() {
+        for one in adopted.iter().filter(|one| one.revocation.is_none()) {
+            let issued = &one.entry.issued;
+            if let Some(number) = issued.keys().find_map(|key| compromised.get(&key)) {
+                return Err(LedgerError::KeyCompromised(*number));
+            }
+            self.check_key(issued)?;
+        }
+        if adopted.is_empty() {
             return Ok(());
         }
-        let rows = self.journal.append_adopted(entries, &revoked)?;
+        let rows = self.journal.append_adopted(certificates(), &revoked)?;
         self.apply(Event::Adopted(rows, revoked))
     }
 

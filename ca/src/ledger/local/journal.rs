@@ -388,13 +388,13 @@ impl Journal {
         &mut self,
         entries: &[NewEntry<'_>],
     ) -> Result<Vec<Row>, LedgerError> {
-        self.append_certificates(ISSUED, entries, &[])
+        self.append_certificates(ISSUED, entries.iter(), &[])
     }
 
     /// Appends certificates that were issued earlier with their revocations, and returns their rows.
-    pub(super) fn append_adopted(
+    pub(super) fn append_adopted<'a>(
         &mut self,
-        entries: &[NewEntry<'_>],
+        entries: impl ExactSizeIterator<Item = &'a NewEntry<'a>> + Clone,
         revoked: &[(Revocation, Vec<SerialNumber>)],
     ) -> Result<Vec<Row>, LedgerError> {
         let mut rest = Vec::new();
@@ -402,15 +402,15 @@ impl Journal {
         self.append_certificates(ADOPTED, entries, &rest)
     }
 
-    fn append_certificates(
+    fn append_certificates<'a>(
         &mut self,
         kind: u8,
-        entries: &[NewEntry<'_>],
+        entries: impl ExactSizeIterator<Item = &'a NewEntry<'a>> + Clone,
         rest: &[u8],
     ) -> Result<Vec<Row>, LedgerError> {
         let mut start = vec![kind];
         put_number(&mut start, entries.len() as u64);
-        let heads = entries.iter().map(|entry| {
+        let heads = entries.clone().map(|entry| {
             let mut head = Vec::new();
             row::put_issued(&mut head, &entry.issued);
             put_number(&mut head, entry.certificate.len() as u64);
@@ -421,7 +421,7 @@ impl Journal {
         let mut parts = vec![start.as_slice()];
         let mut rows = Vec::with_capacity(entries.len());
         let mut offset = self.end.offset + LENGTH as u64 + start.len() as u64;
-        for (entry, head) in entries.iter().zip(&heads) {
+        for (entry, head) in entries.zip(&heads) {
             parts.push(head);
             parts.push(&entry.certificate);
             let place = Place {
@@ -495,7 +495,7 @@ impl Journal {
     ) -> Result<Vec<Row>, LedgerError> {
         let mut rest = Vec::new();
         row::put_generations(&mut rest, generations);
-        self.append_certificates(SUCCEEDED, entries, &rest)
+        self.append_certificates(SUCCEEDED, entries.iter(), &rest)
     }
 
     /// Reads a certificate.

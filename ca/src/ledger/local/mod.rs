@@ -51,7 +51,7 @@ pub(crate) use self::owner::{Fault, Owner, Reader, check_writable};
 pub(crate) use self::owner::{is_of_this_user, user};
 use self::row::List;
 use super::condition::Condition;
-use super::entry::{Entry, NewEntry, Revocation, Revoked};
+use super::entry::{AdoptedEntry, Entry, NewEntry, Revocation, Revoked};
 use super::error::{LedgerError, remedy};
 use super::filter::Filter;
 use super::generation::Generation;
@@ -377,12 +377,8 @@ impl Ledger for LocalLedger {
         })
     }
 
-    fn adopt(
-        &self,
-        entries: &[NewEntry<'_>],
-        revocation: Option<&Revocation>,
-    ) -> Result<(), LedgerError> {
-        self.change(|books| books.adopt(entries, revocation))
+    fn adopt(&self, entries: &[AdoptedEntry<'_>]) -> Result<(), LedgerError> {
+        self.change(|books| books.adopt(entries))
     }
 
     fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {

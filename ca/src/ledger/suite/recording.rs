@@ -6,7 +6,9 @@ use pq_x509::revocation::CrlReason;
 use super::values::{
     at, entry, find, found, issued, key, new_entry, next_list, number, record, revocation,
 };
-use crate::ledger::{AHEAD, Filter, Issued, Ledger, LedgerError, NewEntry, Revocation};
+use crate::ledger::{
+    AHEAD, AdoptedEntry, Filter, Issued, Ledger, LedgerError, NewEntry, Revocation,
+};
 
 pub fn what_was_recorded_is_found_by_its_number(ledger: &impl Ledger) {
     record(ledger, [issued(1)]);
@@ -72,8 +74,8 @@ pub fn what_was_issued_earlier_is_adopted(ledger: &impl Ledger) {
         (vec![issued(4), issued(2)], false),
         (vec![issued(4), issued(4)], false),
     ] {
-        let entries: Vec<_> = entries.into_iter().map(new_entry).collect();
-        match ledger.adopt(&entries, None) {
+        let entries: Vec<_> = entries.into_iter().map(valid).collect();
+        match ledger.adopt(&entries) {
             Ok(()) => assert!(is_expected),
             Err(LedgerError::SerialNumberTaken(_)) => assert!(!is_expected),
             Err(error) => panic!("{error}"),
@@ -83,8 +85,20 @@ pub fn what_was_issued_earlier_is_adopted(ledger: &impl Ledger) {
         key: key(1),
         ..issued(4)
     };
-    let error = ledger.adopt(&[new_entry(same_key)], None).unwrap_err();
+    let error = ledger.adopt(&[valid(same_key)]).unwrap_err();
     assert!(matches!(error, LedgerError::KeyCompromised(of) if of == number(1)));
+    // Also if it becomes known with it, in whatever order.
+    let compromised = revoked(issued(5), &compromise);
+    let same_key = valid(Issued {
+        key: key(5),
+        ..issued(4)
+    });
+    let mut both = [compromised, same_key];
+    for _ in 0..2 {
+        let error = ledger.adopt(&both).unwrap_err();
+        assert!(matches!(error, LedgerError::KeyCompromised(of) if of == number(5)));
+        both.reverse();
+    }
     assert_eq!(ledger.entry(&number(3)).unwrap(), Some(entry(issued(3))));
     let kept = ledger.certificate(&number(3)).unwrap();
     assert_eq!(kept, Some(new_entry(issued(3)).certificate));
@@ -93,6 +107,20 @@ pub fn what_was_issued_earlier_is_adopted(ledger: &impl Ledger) {
         next_list(ledger, "issuing", 40),
         (1, vec![(number(1), compromise)])
     );
+}
+
+fn valid(issued: Issued) -> AdoptedEntry<'static> {
+    AdoptedEntry {
+        entry: new_entry(issued),
+        revocation: None,
+    }
+}
+
+fn revoked(issued: Issued, revocation: &Revocation) -> AdoptedEntry<'static> {
+    AdoptedEntry {
+        revocation: Some(revocation.clone()),
+        ..valid(issued)
+    }
 }
 
 /// Also of a compromised key, and of a time that says nothing of today's.
@@ -108,23 +136,30 @@ pub fn what_is_adopted_is_revoked_with_it(ledger: &impl Ledger) {
         not_after: at(far + n),
         ..issued(n)
     });
-    let entries = earlier.clone().map(new_entry);
     let removal = revocation(40, CrlReason::RemoveFromCRL);
-    let error = ledger.adopt(&entries, Some(&removal)).unwrap_err();
+    let last = revocation(40, CrlReason::Superseded);
+    let [second, third] = earlier.clone();
+    let entries = [revoked(second, &last), revoked(third.clone(), &removal)];
+    let error = ledger.adopt(&entries).unwrap_err();
     assert!(matches!(error, LedgerError::NotAReason));
     assert_eq!(ledger.entry(&number(2)).unwrap(), None);
-    let last = revocation(40, CrlReason::Superseded);
-    ledger.adopt(&entries, Some(&last)).unwrap();
-    let times = [40, far];
-    for (issued, time) in earlier.into_iter().zip(times) {
+    // Each has its own, and one has none.
+    let hold = revocation(35, CrlReason::CertificateHold);
+    let [second, _] = entries;
+    ledger
+        .adopt(&[second, revoked(third, &hold), valid(issued(4))])
+        .unwrap();
+    let kept = [(&last, 40), (&hold, far)];
+    for (issued, (revocation, time)) in earlier.into_iter().zip(kept) {
         let known = ledger.entry(&issued.serial_number).unwrap().unwrap();
         let revoked = Revocation {
             at: at(time),
-            ..last.clone()
+            ..revocation.clone()
         };
         assert_eq!(known.revocation(), Some(&revoked));
         assert_eq!(known.issued, issued);
     }
+    assert_eq!(ledger.entry(&number(4)).unwrap(), Some(entry(issued(4))));
     let (list, shown) = next_list(ledger, "issuing", 50);
     let numbers: Vec<_> = shown.iter().map(|(number, _)| *number).collect();
     assert_eq!((list, numbers), (1, vec![number(1), number(2), number(3)]));

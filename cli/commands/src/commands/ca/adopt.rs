@@ -6,7 +6,9 @@ use core::fmt;
 
 use pq_ca::authority::reason_name;
 use pq_ca::folder::{Folder, FolderError, Role};
-use pq_ca::ledger::{Change, Ledger, LedgerError, NewEntry, Revocation, SerialNumber};
+use pq_ca::ledger::{
+    AdoptedEntry, Change, Ledger, LedgerError, NewEntry, Revocation, SerialNumber,
+};
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::{CertificateRevocationList, CrlReason, RevokedCertificate};
@@ -111,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let by = arguments.actor.name();
     let options = arguments.options_of_revoke();
     let Sorted {
-        lacking,
+        mut lacking,
         mut known,
         own,
     } = sort(arguments, &folder, &ledger, &by, &options)?;
@@ -137,17 +139,16 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         ledger.check_time(now)?;
     }
     let by = arguments.actor.name();
-    // What is on a list is recorded as revoked, as the list has it, and never stands in the ledger as valid. The rest is last.
-    let (listed, others): (Vec<_>, Vec<_>) = lacking
-        .iter()
-        .cloned()
-        .map(|one| (on_lists(&published, &one, &by), one))
-        .partition(|(revocation, _)| revocation.is_some());
-    for (revocation, entries) in by_revocation(listed) {
-        ledger.adopt(&entries, revocation.as_ref())?;
+    // What is on a list is recorded as revoked, as the list has it, and never stands in the ledger as valid.
+    let mut others = Vec::new();
+    for one in &mut lacking {
+        one.revocation = on_lists(&published, &one.entry, &by);
+        if one.revocation.is_none() {
+            one.revocation.clone_from(&revocation);
+            others.push(one.entry.issued.clone());
+        }
     }
-    let others: Vec<_> = others.into_iter().map(|(_, one)| one).collect();
-    ledger.adopt(&others, revocation.as_ref())?;
+    ledger.adopt(&lacking)?;
     let mut lists = Vec::new();
     for list in &published {
         lists.push(list.revoke(&ledger, &by, now)?);
@@ -156,15 +157,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         list.take_number(&ledger, now)?;
     }
     let same_key = match &revocation {
-        Some(revocation) => {
-            let given = others.iter().map(|one| &one.issued);
-            arguments.same_key.apply(&ledger, given, revocation)?
-        }
+        Some(revocation) => arguments
+            .same_key
+            .apply(&ledger, others.iter(), revocation)?,
         None => SameKey::default(),
     };
     let mut certificates = Vec::new();
     for one in &lacking {
-        let entry = ledger.entry(&one.issued.serial_number)?;
+        let entry = ledger.entry(&one.entry.issued.serial_number)?;
         certificates.extend(entry.map(|entry| EntryFacts::of(&entry, now)));
     }
     let report = Adopted {
@@ -384,7 +384,7 @@ impl fmt::Display for TakenUp {
 
 /// What was given.
 struct Sorted {
-    lacking: Vec<NewEntry<'static>>,
+    lacking: Vec<AdoptedEntry<'static>>,
     known: Vec<SerialNumber>,
     /// The CA's own certificates.
     own: Vec<Certificate>,
@@ -480,10 +480,10 @@ fn sort(
     certificates.retain(|one| seen.insert(one.der().to_vec()));
     let (mut lacking, mut known) = (Vec::new(), Vec::new());
     for entry in folder.adopted(&certificates, other_verification(), by)? {
-        let number = entry.issued.serial_number;
+        let number = entry.entry.issued.serial_number;
         match ledger.certificate(&number)? {
             None => lacking.push(entry),
-            Some(kept) if kept == entry.certificate => known.push(number),
+            Some(kept) if kept == entry.entry.certificate => known.push(number),
             Some(_) => {
                 return Err(Failure::NumberOfAnother {
                     number,
