@@ -1,8 +1,9 @@
 //! Files with secrets, which nobody but their owner may read.
 
+use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
@@ -28,6 +29,30 @@ pub(crate) fn read(path: &Path, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> 
     let mut bytes = Zeroizing::new(Vec::with_capacity(len + 1));
     file.take(len as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The text of a file, which is what is said, of 1 to `max` bytes. One end of line after it is no part of it.
+#[cfg(any(feature = "pkcs11", feature = "remote"))]
+pub(crate) fn read_line(path: &Path, what: &str, max: usize) -> io::Result<Zeroizing<String>> {
+    let bytes = read(path, max + 3)?;
+    let text = core::str::from_utf8(&bytes).map_err(|_| io::Error::other("it is no text"))?;
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let text = text.strip_suffix('\r').unwrap_or(text);
+    match (1..=max).contains(&text.len()) {
+        true => Ok(Zeroizing::new(text.into())),
+        false => Err(io::Error::other(format!("{what} has 1 to {max} bytes"))),
+    }
+}
+
+/// The file of a credential of systemd, or why there is none.
+pub(crate) fn credential(folder: Option<OsString>, name: &str) -> Result<PathBuf, &'static str> {
+    let folder = folder
+        .ok_or("$CREDENTIALS_DIRECTORY is not set; run it as a service with LoadCredential=")?;
+    let is_name = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
+    match is_name {
+        true => Ok(PathBuf::from(folder).join(name)),
+        false => Err("the name of a credential is that of a file"),
+    }
 }
 
 #[cfg(unix)]

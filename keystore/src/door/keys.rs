@@ -14,7 +14,7 @@ use super::paths::parameter;
 use super::refusal::Refusal;
 use super::response::Response;
 use super::system::time;
-use crate::name::{KeyName, Version};
+use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Policy, Verb};
 use crate::record::{Origin, VersionState};
 use crate::store::{KeyDetails, StoreError};
@@ -73,11 +73,22 @@ pub(super) fn create(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
         .create_key(call.principal, name, algorithm, &policy)
     {
         Err(StoreError::Exists(_)) => already(call, name, algorithm, policy.exportable),
-        created => {
-            created?;
-            Ok(Response::done())
-        }
+        created => made(&created?),
     }
+}
+
+/// Which version a request made. Vault says what the key's newest one is, which may be another's by then.
+#[derive(Serialize)]
+struct Made<'a> {
+    name: &'a str,
+    key_version: u32,
+}
+
+fn made(id: &KeyId) -> Result<Response, Refusal> {
+    Response::data(&Made {
+        name: id.name().name(),
+        key_version: id.version().get(),
+    })
 }
 
 /// The policy of a new key.
@@ -433,8 +444,7 @@ pub(super) fn rotate(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
     call.require(Verb::Rotate, name)?;
     let Nothing {} = body::read(call.body)?;
     let rotated = call.store.rotate(call.principal, name);
-    rotated.map_err(no_key)?;
-    Ok(Response::done())
+    made(&rotated.map_err(no_key)?)
 }
 
 #[derive(Deserialize)]

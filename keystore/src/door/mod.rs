@@ -7,11 +7,11 @@
 //! | method and path, under `/v1/` | what it does | verb |
 //! |---|---|---|
 //! | `LIST transit/keys`, `GET transit/keys?list=true` | names; `after` and `limit` for pages | list |
-//! | `POST transit/keys/NAME` | a new key of a `type`, such as `ml-dsa` with `parameter_set`, or `mldsa-65` | create |
+//! | `POST transit/keys/NAME` | a new key of a `type`, such as `ml-dsa` with `parameter_set`, or `mldsa-65`; a new one's `key_version` | create |
 //! | `GET transit/keys/NAME` | versions and public keys | show |
 //! | `DELETE transit/keys/NAME` | destroys all versions, if `deletion_allowed` | disable, schedule, destroy |
 //! | `POST transit/keys/NAME/config` | `min_decryption_version`, `min_encryption_version`, `deletion_allowed`, `auto_rotate_period` | set-policy |
-//! | `POST transit/keys/NAME/rotate` | a new version | rotate |
+//! | `POST transit/keys/NAME/rotate` | a new version, and its `key_version` | rotate |
 //! | `POST transit/keys/NAME/trim` | removes versions before `min_available_version` | destroy |
 //! | `GET transit/wrapping_key` | the public key under which keys are wrapped that are imported | import |
 //! | `POST transit/keys/NAME/import` | a new key of a `type`, from its `ciphertext` | import |

@@ -10,7 +10,9 @@ use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
 use super::error::RemoteError;
-use super::messages::{Answer, Create, Envelope, Errors, Exported, Item, Results, Use};
+use super::messages::{
+    Answer, Create, Envelope, Errors, Exported, Item, Made, Results, Shown, Use,
+};
 use super::transport::{Transport, TransportRequest, TransportResponse};
 use crate::name::{KeyName, Version};
 use crate::policy::Input;
@@ -24,6 +26,24 @@ pub struct RemoteSignature {
     pub version: Version,
     /// The signature, as in certificates.
     pub signature: Vec<u8>,
+}
+
+/// A key as the server shows it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RemoteKey {
+    /// Its versions, the oldest first.
+    pub versions: Vec<RemoteVersion>,
+}
+
+/// A version of a key as the server shows it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct RemoteVersion {
+    /// Its number.
+    pub version: Version,
+    /// Its state, such as `enabled`, if the server has states: Vault has none.
+    pub state: Option<String>,
 }
 
 /// Keys of a server that speaks Vault's Transit API, such as [`Door`](crate::door) does. Clones share connections.
@@ -54,29 +74,52 @@ impl RemoteStore {
         }))
     }
 
-    /// Makes a new key of a type that the server knows, such as `mldsa-65`.
+    /// Makes a new key of a type that the server knows, such as `mldsa-65`. Returns the version that this request made, which
+    /// nobody else has made: `None` if there was such a key already, or if the server is one that doesn't say it.
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Refused`], and those of the transport.
-    pub fn create(&self, name: &str, key_type: &str, exportable: bool) -> Result<(), RemoteError> {
+    /// [`RemoteError::Refused`], [`RemoteError::Answer`], and those of the transport, after which there may be the key.
+    pub fn create(
+        &self,
+        name: &str,
+        key_type: &str,
+        exportable: bool,
+    ) -> Result<Option<Version>, RemoteError> {
         let body = Create {
             r#type: key_type,
             exportable,
         };
-        self.write(&format!("keys/{}", checked(name)?), &body, false)
-            .map(drop)
+        made(&self.write(&format!("keys/{}", checked(name)?), &body, false)?)
     }
 
-    /// Makes a new version of a key.
+    /// Makes a new version of a key, and returns which one this request made; `None` if the server is one that doesn't say it.
     ///
     /// # Errors
     ///
-    /// [`RemoteError::Refused`], and those of the transport, after which there may be a new version.
-    pub fn rotate(&self, name: &str) -> Result<(), RemoteError> {
+    /// [`RemoteError::Refused`], [`RemoteError::Answer`], and those of the transport, after which there may be a new version.
+    pub fn rotate(&self, name: &str) -> Result<Option<Version>, RemoteError> {
         let target = format!("keys/{}/rotate", checked(name)?);
-        self.write(&target, &serde_json::Map::new(), false)
-            .map(drop)
+        made(&self.write(&target, &serde_json::Map::new(), false)?)
+    }
+
+    /// A key with its versions.
+    ///
+    /// # Errors
+    ///
+    /// [`RemoteError::Refused`], of which [`is_no_key`](RemoteError::is_no_key) tells that there is none,
+    /// [`RemoteError::Answer`], and those of the transport.
+    pub fn show(&self, name: &str) -> Result<RemoteKey, RemoteError> {
+        let shown: Shown = data(&self.read(&format!("keys/{}", checked(name)?))?)?;
+        let versions = shown.keys.into_iter().map(|(version, shown)| {
+            Ok(RemoteVersion {
+                version: version.parse()?,
+                state: shown.state,
+            })
+        });
+        let mut versions = versions.collect::<Result<Vec<_>, RemoteError>>()?;
+        versions.sort_by_key(|one| one.version);
+        Ok(RemoteKey { versions })
     }
 
     /// The public key of a version, or of the newest one, with its number.
@@ -89,21 +132,18 @@ impl RemoteStore {
         name: &str,
         version: Option<Version>,
     ) -> Result<(Version, AnyPublicKey), RemoteError> {
+        let asked = version;
         let version = version.map_or_else(|| "latest".into(), |version| version.to_string());
         let target = format!("export/public-key/{}/{version}?format=der", checked(name)?);
-        let response = self.send(&TransportRequest {
-            method: "GET",
-            target: &self.target(&target),
-            token: self.token(),
-            body: &[],
-            repeatable: true,
-        })?;
-        let exported: Exported = data(&response)?;
+        let exported: Exported = data(&self.read(&target)?)?;
         let mut keys = exported.keys.into_iter();
         let (Some((version, key)), None) = (keys.next(), keys.next()) else {
             return Err(RemoteError::Answer("it has not one public key"));
         };
         let version = version.parse()?;
+        if asked.is_some_and(|asked| asked != version) {
+            return Err(RemoteError::Answer("it has another version's public key"));
+        }
         let key = Base64::decode_vec(&key);
         let key = key.map_err(|_| RemoteError::Answer("its public key is no base64"))?;
         Ok((version, AnyPublicKey::from_spki_der(&key)?))
@@ -121,16 +161,7 @@ impl RemoteStore {
         input: Input<'_>,
     ) -> Result<RemoteSignature, RemoteError> {
         let body = one(version, input, None)?;
-        self.sign_with(name, version, &body)
-    }
-
-    pub(super) fn sign_with(
-        &self,
-        name: &str,
-        version: Option<Version>,
-        body: &Use,
-    ) -> Result<RemoteSignature, RemoteError> {
-        let response = self.write(&format!("sign/{}", checked(name)?), body, true)?;
+        let response = self.write(&format!("sign/{}", checked(name)?), &body, true)?;
         signature(data(&response)?, version)
     }
 
@@ -203,6 +234,16 @@ impl RemoteStore {
         self.0.token.as_deref().map(String::as_str)
     }
 
+    fn read(&self, target: &str) -> Result<TransportResponse, RemoteError> {
+        self.send(&TransportRequest {
+            method: "GET",
+            target: &self.target(target),
+            token: self.token(),
+            body: &[],
+            repeatable: true,
+        })
+    }
+
     fn write(
         &self,
         target: &str,
@@ -248,21 +289,19 @@ fn one(
     input: Input<'_>,
     signature: Option<String>,
 ) -> Result<Use, RemoteError> {
-    let (bytes, prehashed) = match input {
-        Input::Message {
-            message,
-            context: [],
-        } => (message, false),
-        Input::Mu(mu) => (&mu[..], true),
-        _ => {
-            return Err(RemoteError::Answer(
-                "contexts and digests are not sent; send µ, which includes them",
-            ));
+    let (bytes, context, prehashed) = match input {
+        Input::Message { message, context } => (message, context, false),
+        Input::Mu(mu) => (&mu[..], &[][..], true),
+        Input::Digest { .. } => {
+            return Err(RemoteError::Answer("digests are not sent; send messages"));
         }
     };
     Ok(Use {
         prehashed,
         input: Some(Base64::encode_string(bytes)),
+        signature_context: Some(context)
+            .filter(|context| !context.is_empty())
+            .map(Base64::encode_string),
         signature,
         ..batch_of(version, None)
     })
@@ -279,6 +318,7 @@ fn batch_of(version: Option<Version>, batch_input: Option<Vec<Item>>) -> Use {
         // Keys of RSA sign in this way only, and others have no choice.
         signature_algorithm: Some("pkcs1v15"),
         input: None,
+        signature_context: None,
         signature: None,
         batch_input,
     }
@@ -289,6 +329,19 @@ fn data<T: DeserializeOwned>(response: &TransportResponse) -> Result<T, RemoteEr
     let envelope =
         envelope.map_err(|_| RemoteError::Answer("its JSON has not what was asked for"))?;
     Ok(envelope.data)
+}
+
+/// Which version was made, if the server says it.
+fn made(response: &TransportResponse) -> Result<Option<Version>, RemoteError> {
+    if response.body.is_empty() {
+        return Ok(None);
+    }
+    let made: Option<Made> = data(response)?;
+    let Some(number) = made.and_then(|made| made.key_version) else {
+        return Ok(None);
+    };
+    let version = Version::new(number).ok_or(RemoteError::Answer("no version has number 0"))?;
+    Ok(Some(version))
 }
 
 fn results(response: &TransportResponse, count: usize) -> Result<Vec<Answer>, RemoteError> {

@@ -55,6 +55,12 @@ pub enum RemoteError {
     /// The server's answer has not what was asked for.
     #[error("the key server's answer is not understood: {0}")]
     Answer(&'static str),
+    /// A signature does not verify under the public key of the version that is to have made it.
+    #[error(
+        "the key server's signature does not verify under the public key that it gave before; use neither, and find out \
+         which is wrong"
+    )]
+    WrongSignature,
     /// No key has such a name.
     #[error("{0}")]
     Name(InvalidName),
@@ -64,12 +70,18 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
+    /// Whether the server says that there is no such key: with 404 and no word, as Vault does. Who knows no such path, or is no
+    /// key server, says more.
+    pub fn is_no_key(&self) -> bool {
+        matches!(self, Self::Refused { status: 404, errors } if errors.is_empty())
+    }
+
     /// Whether trying the same again helps.
     pub fn retry(&self) -> bool {
         match self {
             Self::Transport(error) => error.retry(),
             Self::Refused { status, .. } => matches!(status, 429 | 502 | 503 | 504),
-            Self::Answer(_) | Self::Name(_) | Self::Key(_) => false,
+            Self::Answer(_) | Self::WrongSignature | Self::Name(_) | Self::Key(_) => false,
         }
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Use {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) signature_context: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) signature: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) batch_input: Option<Vec<Item>>,
@@ -56,4 +58,21 @@ pub(super) struct Results {
 #[derive(Deserialize)]
 pub(super) struct Exported {
     pub(super) keys: alloc::collections::BTreeMap<String, String>,
+}
+
+/// What a request made. Servers that are not this project's don't say it.
+#[derive(Deserialize)]
+pub(super) struct Made {
+    pub(super) key_version: Option<u32>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Shown {
+    pub(super) keys: alloc::collections::BTreeMap<String, ShownVersion>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ShownVersion {
+    /// This project's door says it.
+    pub(super) state: Option<String>,
 }

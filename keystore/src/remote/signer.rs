@@ -2,23 +2,26 @@
 
 use core::fmt;
 
-use base64ct::{Base64, Encoding};
 use pq_keys::any::{AnyKeyError, AnyPublicKey};
 use pq_keys::classical::ClassicalAlgorithm;
 use pq_keys::encoding::identifier_in;
 use pq_keys::pki_types::{SubjectPublicKeyInfoDer, alg_id};
-use pq_keys::signing::SignatureOptions;
+use pq_keys::signing::{HashedMessage, SignatureOptions};
 use pq_keys::spki::AlgorithmIdentifierOwned;
 use pq_keys::{Algorithm, KeyError, PublicKey, SignError, Signer, SubjectKey};
 
 use super::client::RemoteStore;
 use super::error::RemoteError;
-use super::messages::Use;
 use crate::name::Version;
+use crate::policy::Input;
+
+/// The length of µ, in bytes.
+const MU_LEN: usize = 64;
 
 /// One version of a key behind a network, which signs for pq-x509, pq-cms, pq-jose and pq-ssh.
 ///
-/// It asks each time, and keeps nothing but the public key. Of ML-DSA it sends µ, 64 bytes, whatever the message's length.
+/// It asks each time, keeps nothing but the public key, and verifies each signature by it. Of ML-DSA it sends µ, 64 bytes,
+/// whatever the message's length.
 /// It stays with its version when the key is rotated: [another](Self::newest) is of the new version. An error says in
 /// [`RemoteError::retry`], which [`SignError::get_ref`] gives access to, whether trying again helps.
 #[derive(Clone)]
@@ -46,7 +49,20 @@ impl RemoteSigner {
     ///
     /// Those of [`RemoteStore::public_key`], and [`RemoteError::Answer`] if it is no key that signs.
     pub fn newest(store: &RemoteStore, name: &str) -> Result<Self, RemoteError> {
-        let (version, key) = store.public_key(name, None)?;
+        Self::of(store, name, None)
+    }
+
+    /// One version of a key.
+    ///
+    /// # Errors
+    ///
+    /// As [`newest`](Self::newest).
+    pub fn at(store: &RemoteStore, name: &str, version: Version) -> Result<Self, RemoteError> {
+        Self::of(store, name, Some(version))
+    }
+
+    fn of(store: &RemoteStore, name: &str, version: Option<Version>) -> Result<Self, RemoteError> {
+        let (version, key) = store.public_key(name, version)?;
         let algorithm = signature_algorithm(&key)?;
         Ok(Self {
             store: store.clone(),
@@ -67,21 +83,42 @@ impl RemoteSigner {
         &self.key
     }
 
-    /// What is sent for a message: µ, or the message where there is no µ.
-    fn input(&self, message: &[u8]) -> Result<(String, bool), RemoteError> {
-        if let AnyPublicKey::PostQuantum(PublicKey::Verifying(key)) = &self.key {
-            match key.hasher(&SignatureOptions::new()) {
-                Ok(mut hasher) => {
-                    hasher.update(message);
-                    if let Some(mu) = hasher.finish().mu() {
-                        return Ok((Base64::encode_string(mu), true));
-                    }
-                }
-                Err(KeyError::CannotStream(_)) => {}
-                Err(error) => return Err(AnyKeyError::from(error).into()),
+    /// Signs a message, or a µ of ML-DSA, and verifies the signature before anybody gets it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RemoteStore::sign`], and [`RemoteError::WrongSignature`].
+    pub fn sign_input(&self, input: Input<'_>) -> Result<Vec<u8>, RemoteError> {
+        let signed = self.store.sign(&self.name, Some(self.version), input)?;
+        let verified = match (&self.key, input) {
+            (key, Input::Message { message, context }) => {
+                key.verify_with_context(message, &signed.signature, context)
             }
+            (AnyPublicKey::PostQuantum(PublicKey::Verifying(key)), Input::Mu(mu)) => key
+                .verify_hashed(&HashedMessage::from_mu(*mu), &signed.signature)
+                .map_err(AnyKeyError::from),
+            _ => return Err(RemoteError::Answer("the key can't verify what it signed")),
+        };
+        match verified {
+            Ok(()) => Ok(signed.signature),
+            Err(error) if error.is_invalid_signature() => Err(RemoteError::WrongSignature),
+            Err(error) => Err(error.into()),
         }
-        Ok((Base64::encode_string(message), false))
+    }
+
+    /// The µ of a message, if the key has one.
+    fn mu(&self, message: &[u8]) -> Result<Option<[u8; MU_LEN]>, RemoteError> {
+        let AnyPublicKey::PostQuantum(PublicKey::Verifying(key)) = &self.key else {
+            return Ok(None);
+        };
+        match key.hasher(&SignatureOptions::new()) {
+            Ok(mut hasher) => {
+                hasher.update(message);
+                Ok(hasher.finish().mu().copied())
+            }
+            Err(KeyError::CannotStream(_)) => Ok(None),
+            Err(error) => Err(AnyKeyError::from(error).into()),
+        }
     }
 }
 
@@ -127,19 +164,13 @@ impl Signer for RemoteSigner {
     }
 
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        let (input, prehashed) = self.input(message).map_err(SignError::new)?;
-        let body = Use {
-            key_version: Some(self.version.get()),
-            prehashed,
-            signature_algorithm: Some("pkcs1v15"),
-            input: Some(input),
-            signature: None,
-            batch_input: None,
-        };
-        let signed = self
-            .store
-            .sign_with(&self.name, Some(self.version), &body)
-            .map_err(SignError::new)?;
-        Ok(signed.signature)
+        let signed = self.mu(message).and_then(|mu| match &mu {
+            Some(mu) => self.sign_input(Input::Mu(mu)),
+            None => self.sign_input(Input::message(message)),
+        });
+        signed.map_err(|error| match error.retry() {
+            true => SignError::transient(error),
+            false => SignError::new(error),
+        })
     }
 }

@@ -49,19 +49,8 @@ impl CredentialKek {
             kind: KIND,
             error: io::Error::other(reason).into(),
         };
-        let file = credential(folder, name).map_err(refused)?;
+        let file = private_file::credential(folder, name).map_err(refused)?;
         FileKek::read(KIND, &file).map(Self)
-    }
-}
-
-/// The file of a credential of systemd, or why there is none.
-pub(crate) fn credential(folder: Option<OsString>, name: &str) -> Result<PathBuf, &'static str> {
-    let folder = folder
-        .ok_or("$CREDENTIALS_DIRECTORY is not set; run it as a service with LoadCredential=")?;
-    let is_name = !name.is_empty() && !name.contains('/') && !name.starts_with('.');
-    match is_name {
-        true => Ok(PathBuf::from(folder).join(name)),
-        false => Err("the name of a credential is that of a file"),
     }
 }
 

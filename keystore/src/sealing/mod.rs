@@ -18,8 +18,6 @@ mod sealer;
 
 #[cfg(feature = "door")]
 pub(crate) use self::cipher::{open, seal};
-#[cfg(feature = "pkcs11")]
-pub(crate) use self::file::credential;
 pub use self::file::{CredentialKek, KeyFileKek};
 pub(crate) use self::kek::KekRecord;
 pub use self::kek::{Kek, KekError, KekForm, WrappedKey};

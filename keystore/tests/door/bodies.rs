@@ -70,7 +70,7 @@ fn no_body() {
     let house = House::new();
     house.create("a", "ed25519");
     for (number, body) in ["", "{}", "null", " null\n"].into_iter().enumerate() {
-        house.post("keys/a/rotate", body).expect(204);
+        house.post("keys/a/rotate", body).expect(200);
         let key = house.get("keys/a").expect(200);
         assert_eq!(key["data"]["latest_version"], number + 2);
     }
@@ -309,7 +309,7 @@ fn two_servers_of_one_storage() {
     one.create("a", "mldsa-44");
     let first = other.signature("a");
     assert!(one.verifies("a", &first));
-    other.post("keys/a/rotate", "").expect(204);
+    other.post("keys/a/rotate", "").expect(200);
     let second = other.signature("a");
     assert!(second.starts_with("vault:v2:"));
     assert!(one.verifies("a", &second) && other.verifies("a", &first));

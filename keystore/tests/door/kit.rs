@@ -116,7 +116,7 @@ impl House {
     /// A new key of a type, which may be exported.
     pub(crate) fn create(&self, name: &str, key_type: &str) {
         let body = format!(r#"{{"type": {key_type:?}, "exportable": true}}"#);
-        self.post(&format!("keys/{name}"), &body).expect(204);
+        self.post(&format!("keys/{name}"), &body).expect(200);
     }
 
     /// A signature of `aGVsbG8=`.

@@ -43,12 +43,16 @@ impl Transport for Direct {
     }
 }
 
-fn remote(house: &House, token: &str) -> (RemoteStore, Arc<AtomicUsize>) {
-    let sent = Arc::new(AtomicUsize::new(0));
-    let transport = Direct {
+fn direct(house: &House) -> Direct {
+    Direct {
         door: house.door.clone(),
-        sent: sent.clone(),
-    };
+        sent: Arc::default(),
+    }
+}
+
+fn remote(house: &House, token: &str) -> (RemoteStore, Arc<AtomicUsize>) {
+    let transport = direct(house);
+    let sent = transport.sent.clone();
     (RemoteStore::new(transport, "transit", Some(token)), sent)
 }
 
@@ -98,6 +102,84 @@ fn signers_of_every_kind() {
         RemoteSigner::newest(&remote, "kem"),
         Err(RemoteError::Answer(_))
     ));
+}
+
+/// Each version is of one request, which alone is told its number.
+#[test]
+fn who_makes_a_version_knows_which() {
+    let house = House::new();
+    let (remote, _) = remote(&house, ROOT);
+    let version = |number| pq_keystore::Version::new(number);
+    assert_eq!(remote.create("a", "mldsa-44", false).unwrap(), version(1));
+    assert_eq!(remote.create("a", "mldsa-44", false).unwrap(), None);
+    let made = thread::scope(|scope| {
+        let rotations = [(); 8].map(|()| scope.spawn(|| remote.rotate("a").unwrap()));
+        rotations.map(|rotation| rotation.join().unwrap())
+    });
+    for number in 2..10 {
+        let makers = made.iter().filter(|made| **made == version(number));
+        assert_eq!(makers.count(), 1, "{number}: {made:?}");
+    }
+    let shown = remote.show("a").unwrap().versions;
+    assert_eq!(shown.len(), 9);
+    assert!(
+        shown
+            .iter()
+            .all(|one| one.state.as_deref() == Some("enabled"))
+    );
+    let second = RemoteSigner::at(&remote, "a", version(2).unwrap()).unwrap();
+    assert_eq!(second.version(), version(2).unwrap());
+    second.sign(b"hello").unwrap();
+    let none = remote.show("none").unwrap_err();
+    assert!(none.is_no_key(), "{none}");
+    let no_mount = RemoteStore::new(direct(&house), "another", Some(ROOT));
+    let refused = no_mount.show("a").unwrap_err();
+    assert!(!refused.is_no_key(), "{refused}");
+}
+
+/// Answers requests for signatures with that of another message.
+struct Forging(Direct);
+
+impl Transport for Forging {
+    fn send(&self, request: &TransportRequest<'_>) -> Result<TransportResponse, TransportError> {
+        let is_sign = request.target.contains("/sign/");
+        let body = match is_sign {
+            true => br#"{"input": "YW5vdGhlcg=="}"#,
+            false => request.body,
+        };
+        self.0.send(&TransportRequest { body, ..*request })
+    }
+}
+
+#[test]
+fn a_signature_that_does_not_verify_is_given_to_nobody() {
+    let house = House::new();
+    for key_type in ["mldsa-44", "slhdsa-sha2-128f", "ed25519"] {
+        house.create(key_type, key_type);
+        let forging = RemoteStore::new(Forging(direct(&house)), "transit", Some(ROOT));
+        let signer = RemoteSigner::newest(&forging, key_type).unwrap();
+        let refused = signer.sign_input(Input::message(b"hello")).unwrap_err();
+        assert!(matches!(refused, RemoteError::WrongSignature), "{refused}");
+        assert!(signer.sign(b"hello").is_err());
+    }
+}
+
+#[test]
+fn contexts_are_sent() {
+    let house = House::new();
+    let (remote, _) = remote(&house, ROOT);
+    for key_type in ["mldsa-44", "slhdsa-sha2-128f"] {
+        house.create(key_type, key_type);
+        let signer = RemoteSigner::newest(&remote, key_type).unwrap();
+        let input = |context| Input::Message {
+            message: b"hello",
+            context,
+        };
+        let signature = signer.sign_input(input(b"v1")).unwrap();
+        let verify = |input| remote.verify(key_type, signer.version(), input, &signature);
+        assert!(verify(input(b"v1")).unwrap());
+        assert!(!verify(input(b"")).unwrap());
+    }
 }
 
 /// However long the message, 64 bytes are sent.

@@ -28,17 +28,9 @@ impl Pin {
     ///
     /// [`TokenError::PinSource`] if it can't be read, is empty, has more than 256 bytes, or is no text.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
-        let wrong = |reason: &dyn fmt::Display| {
-            TokenError::PinSource(format!("{}: {reason}", path.display()))
-        };
-        let bytes = private_file::read(path, MAX_PIN_LEN + 3).map_err(|error| wrong(&error))?;
-        let text = core::str::from_utf8(&bytes).map_err(|_| wrong(&"it is no text"))?;
-        let text = text.strip_suffix('\n').unwrap_or(text);
-        let text = text.strip_suffix('\r').unwrap_or(text);
-        match text.len() {
-            1..=MAX_PIN_LEN => Ok(Self::new(text)),
-            _ => Err(wrong(&"a PIN has 1 to 256 bytes")),
-        }
+        let read = private_file::read_line(path, "a PIN", MAX_PIN_LEN);
+        read.map(Self)
+            .map_err(|error| TokenError::PinSource(format!("{}: {error}", path.display())))
     }
 
     /// The PIN in a credential of systemd (`LoadCredential=`, `LoadCredentialEncrypted=`): a file in the folder that
@@ -48,7 +40,7 @@ impl Pin {
     ///
     /// As [`read`](Self::read), and if the variable isn't set or the name isn't one of a file.
     pub fn credential(name: &str) -> Result<Self, TokenError> {
-        let file = crate::sealing::credential(std::env::var_os("CREDENTIALS_DIRECTORY"), name);
+        let file = private_file::credential(std::env::var_os("CREDENTIALS_DIRECTORY"), name);
         Self::read(&file.map_err(|reason| TokenError::PinSource(reason.into()))?)
     }
 
