@@ -5,6 +5,7 @@
 //! [`passphrases`](crate::passphrases), [`shell`](crate::shell) and [`words`](crate::words).
 
 mod database;
+mod door;
 mod signer;
 mod store;
 
@@ -34,6 +35,7 @@ use pq_x509::request::RequestError;
 use pq_x509::validation::ValidationError;
 
 pub(crate) use self::database::DatabaseFailure;
+pub(crate) use self::door::DoorFailure;
 pub(crate) use self::store::{StoreFailure, of_store_error};
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;

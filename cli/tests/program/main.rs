@@ -15,6 +15,7 @@ mod cms;
 mod composite;
 mod dev;
 mod documents;
+mod door;
 mod encrypted;
 mod examples;
 mod folder;
@@ -35,6 +36,7 @@ mod pem;
 mod raw;
 mod rollover;
 mod serve;
+mod served;
 #[cfg(unix)]
 mod shared_store;
 mod show;

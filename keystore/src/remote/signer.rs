@@ -106,6 +106,19 @@ impl RemoteSigner {
         }
     }
 
+    /// Signs a message as certificates want it, of which µ is sent where there is one, and verifies the signature before anybody gets
+    /// it.
+    ///
+    /// # Errors
+    ///
+    /// As [`sign_input`](Self::sign_input).
+    pub fn sign_message(&self, message: &[u8]) -> Result<Vec<u8>, RemoteError> {
+        match &self.mu(message)? {
+            Some(mu) => self.sign_input(Input::Mu(mu)),
+            None => self.sign_input(Input::message(message)),
+        }
+    }
+
     /// The µ of a message, if the key has one.
     fn mu(&self, message: &[u8]) -> Result<Option<[u8; MU_LEN]>, RemoteError> {
         let AnyPublicKey::PostQuantum(PublicKey::Verifying(key)) = &self.key else {
@@ -164,13 +177,10 @@ impl Signer for RemoteSigner {
     }
 
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        let signed = self.mu(message).and_then(|mu| match &mu {
-            Some(mu) => self.sign_input(Input::Mu(mu)),
-            None => self.sign_input(Input::message(message)),
-        });
-        signed.map_err(|error| match error.retry() {
-            true => SignError::transient(error),
-            false => SignError::new(error),
-        })
+        self.sign_message(message)
+            .map_err(|error| match error.retry() {
+                true => SignError::transient(error),
+                false => SignError::new(error),
+            })
     }
 }

@@ -151,6 +151,69 @@ impl Transport for Forging {
     }
 }
 
+/// Gives one answer to everything.
+struct Saying(u16, &'static str);
+
+impl Transport for Saying {
+    fn send(&self, _: &TransportRequest<'_>) -> Result<TransportResponse, TransportError> {
+        Ok(TransportResponse {
+            status: self.0,
+            body: self.1.as_bytes().to_vec().into(),
+        })
+    }
+}
+
+/// What is not understood says nothing about keys.
+#[test]
+fn no_other_answer_says_that_there_is_no_key() {
+    let store = |status, body| RemoteStore::new(Saying(status, body), "transit", None);
+    for (status, body) in [
+        (404, ""),
+        (404, "<h1>Not found</h1>"),
+        (404, "{}"),
+        (404, r#"{"errors": ["no handler for this route"]}"#),
+        (400, r#"{"errors": []}"#),
+        (403, r#"{"errors": []}"#),
+        (200, ""),
+        (200, "{}"),
+        (200, r#"{"data": null}"#),
+        (200, r#"{"data": {"keys": {"0": {}}}}"#),
+        (200, r#"{"data": {"keys": {"x": {}}}}"#),
+        (200, r#"{"data": {"keys": [1]}}"#),
+    ] {
+        let refused = store(status, body).show("a").unwrap_err();
+        assert!(!refused.is_no_key(), "{status} {body}: {refused}");
+        assert!(
+            store(status, body).public_key("a", None).is_err(),
+            "{status} {body}"
+        );
+    }
+    let none = store(404, r#"{"errors": []}"#).show("a").unwrap_err();
+    assert!(none.is_no_key());
+    for (body, made) in [
+        ("", Some(None)),
+        (r#"{"data": null}"#, Some(None)),
+        // as Vault says it
+        (r#"{"data": {"latest_version": 3}}"#, Some(None)),
+        (
+            r#"{"data": {"key_version": 3}}"#,
+            Some(pq_keystore::Version::new(3)),
+        ),
+        (r#"{"data": {"key_version": 0}}"#, None),
+        (r#"{"data": {"key_version": "3"}}"#, None),
+        ("{}", Some(None)),
+        (r#"{"data": 3}"#, None),
+        ("done", None),
+    ] {
+        assert_eq!(store(200, body).rotate("a").ok(), made, "{body}");
+        assert_eq!(
+            store(200, body).create("a", "ed25519", false).ok(),
+            made,
+            "{body}"
+        );
+    }
+}
+
 #[test]
 fn a_signature_that_does_not_verify_is_given_to_nobody() {
     let house = House::new();

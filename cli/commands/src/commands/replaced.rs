@@ -165,6 +165,7 @@ mod tests {
         "pqtls_commands::commands::ca::ca_key::KeyNames",
         "pqtls_commands::commands::ca::init::Domain",
         "pqtls_commands::commands::cert::verify::ExpectedName",
+        "pqtls_commands::commands::custody::key_name::KeyLabel",
         "pqtls_commands::commands::custody::key_name::KeyOrVersion",
         "pqtls_commands::commands::store::arguments::Grant",
         "pqtls_commands::commands::store::serve::Mount",

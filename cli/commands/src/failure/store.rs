@@ -15,6 +15,7 @@ use pq_keystore::{
 
 use super::Failure;
 use super::database::DatabaseFailure;
+use super::door::DoorFailure;
 use crate::exit_status::ExitStatus;
 use crate::shell::quoted;
 
@@ -32,6 +33,8 @@ pub(crate) enum StoreFailure {
     NewKek(KekError),
     #[error(transparent)]
     Database(#[from] DatabaseFailure),
+    #[error(transparent)]
+    Door(#[from] DoorFailure),
     #[error(
         "{} begins as a key in a store, but was changed or cut off; restore it from a backup", .0.display()
     )]
@@ -47,7 +50,10 @@ pub(crate) enum StoreFailure {
     #[error(
         "{key} is a key of {algorithm}, and SSH has keys of MLDSA44-Ed25519-SHA512; make one by \"pqtls store new\""
     )]
-    NotComposite { key: KeyId, algorithm: &'static str },
+    NotComposite {
+        key: String,
+        algorithm: &'static str,
+    },
     #[error("the key store's file has no path that stays: {0}; name it by its absolute path")]
     NoAbsolutePath(io::Error),
     #[error(
@@ -61,12 +67,16 @@ pub(crate) enum StoreFailure {
     )]
     StoreOfCa { file: PathBuf, error: StorageError },
     #[error(
-        "{error}, which {} names: the store is older than the CA's folder, as after a backup; restore a newer one, or, if there is \
+        "{missing}, which {} names: the store is older than the CA's folder, as after a backup; restore a newer one, or, if there is \
          none, the key is lost: have the next one issue (\"pqtls ca rollover\"), and the lost one's certificate revoked (\"pqtls \
          ca revoke {}\" and \"pqtls ca crl --root\", or at the CA above); a version that \"pqtls store rotate\" makes is another \
          key", .file.display(), .file.with_extension("pem").display()
     )]
-    OlderThanCa { file: PathBuf, error: StoreError },
+    OlderThanCa {
+        file: PathBuf,
+        missing: String,
+        code: Option<&'static str>,
+    },
     #[error(
         "the key store for new keys: {0}; check --key-store, or make one with \"pqtls store init --store FILE\""
     )]
@@ -80,10 +90,14 @@ pub(crate) enum StoreFailure {
          --key-store"
     )]
     OtherAlgorithm {
-        key: KeyName,
+        key: String,
         found: &'static str,
         asked: &'static str,
     },
+    #[error(
+        "--key-names is TENANT/PURPOSE for a store that is opened here, such as pki/ca, and NAME for one at https://, such as ca"
+    )]
+    KeyNames,
     #[error(
         "this needs a token: give its module with --pkcs11-module FILE and its label with --token LABEL"
     )]
@@ -182,15 +196,15 @@ impl StoreFailure {
 
     pub(super) fn status(&self) -> ExitStatus {
         match self {
-            Self::Store(error)
-            | Self::NotRotated { error, .. }
-            | Self::OlderThanCa { error, .. } => of_error(error),
+            Self::Store(error) | Self::NotRotated { error, .. } => of_error(error),
             Self::Database(failure) => failure.status(),
+            Self::Door(failure) => failure.status(),
             Self::NoKek(_)
             | Self::NoToken
             | Self::HalfAToken
             | Self::TokenLabel(_)
             | Self::KeyName(_)
+            | Self::KeyNames
             | Self::KeysOfCaInStore(_)
             | Self::NoPreHash
             | Self::NotDeterministic
@@ -223,6 +237,7 @@ impl StoreFailure {
             | Self::Head { .. }
             | Self::Attestation { .. }
             | Self::AttestsAnother { .. }
+            | Self::OlderThanCa { .. }
             | Self::State { .. }
             | Self::Damaged { .. } => ExitStatus::Refused,
         }
@@ -249,13 +264,21 @@ impl StoreFailure {
         let Failure::Store(failure) = failure else {
             return failure;
         };
-        match *failure {
+        let (missing, code) = match &*failure {
             Self::Store(error @ (StoreError::VersionNotFound(_) | StoreError::NotFound(_))) => {
-                let file = file.into();
-                Self::OlderThanCa { file, error }.into()
+                (error.to_string(), Some(error.code()))
             }
-            other => other.into(),
+            Self::Door(missing @ (DoorFailure::NoKey { .. } | DoorFailure::NoVersion { .. })) => {
+                (missing.to_string(), missing.code())
+            }
+            _ => return Failure::Store(failure),
+        };
+        Self::OlderThanCa {
+            file: file.into(),
+            missing,
+            code,
         }
+        .into()
     }
 
     /// The store's stable name for what happened.
@@ -263,8 +286,9 @@ impl StoreFailure {
         match self {
             Self::Store(error)
             | Self::NotRotated { error, .. }
-            | Self::OlderThanCa { error, .. }
             | Self::Damaged { first: error, .. } => Some(error.code()),
+            Self::OlderThanCa { code, .. } => *code,
+            Self::Door(failure) => failure.code(),
             Self::NewKek(_) => Some("kek"),
             Self::State { .. } => Some("state"),
             Self::StoreOfCa { error, .. } | Self::StoreOfNewKeys(error) | Self::Backup(error) => {

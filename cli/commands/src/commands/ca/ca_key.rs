@@ -13,13 +13,15 @@ use pq_keys::any::{ReadError, read_private_key};
 use pq_keys::protection::Protection;
 use pq_keys::{SignError, Signer, SubjectKey};
 use pq_keystore::policy::{Grants, Policy, Principal, UseAudit, Verb, Verbs};
-use pq_keystore::{InvalidName, KeyName, StoreError};
+use pq_keystore::{InvalidName, KeyName};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::commands::custody::{Access, AnySigner, KeyInStore, Opened, Reference, StorePlace};
+use crate::commands::custody::{
+    Access, AnySigner, Custodian, KeyInStore, KeyLabel, Reference, StorePlace,
+};
 use crate::documents;
 use crate::failure::{Failure, StoreFailure};
 use crate::keys::{Algorithm, KeyError, Narrow, PrivateKey, SigningKey};
@@ -76,7 +78,8 @@ impl CaKeyOptions {
 
     /// The key of a store that is meant.
     fn in_store(&self, file: &Path, reference: &Reference) -> Result<KeyInStore, Failure> {
-        let key = KeyInStore::at(opened(&self.access, file, reference)?, &reference.key);
+        let store = opened(&self.access, file, reference)?;
+        let key = store.signer(&reference.key.key, Some(reference.key.version));
         key.map_err(|failure| StoreFailure::if_older(failure, file))
     }
 }
@@ -104,8 +107,8 @@ fn warn_of_older_ledger(folder: &Folder, used: Role) -> Result<(), Failure> {
 }
 
 /// The store that a file of a CA's folder refers to.
-fn opened(access: &Access, file: &Path, reference: &Reference) -> Result<Opened, Failure> {
-    let opened = access.open_at(&reference.store);
+fn opened(access: &Access, file: &Path, reference: &Reference) -> Result<Custodian, Failure> {
+    let opened = access.custodian_at(&reference.store);
     opened.map_err(|failure| {
         StoreFailure::if_missing(failure, |error| StoreFailure::StoreOfCa {
             file: file.into(),
@@ -153,8 +156,8 @@ impl Kept {
 /// Where the new keys of a CA are made, if that is in a store.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct KeyStoreOptions {
-    /// Make new keys in this key store, and never in a file: a store's file, or the address of its PostgreSQL database. The CA's
-    /// folder says which key of which store it is
+    /// Make new keys in this key store, and never in a file: a store's file, or the address of its PostgreSQL database
+    /// (postgres://) or of its server (https://). The CA's folder says which key of which store it is
     #[arg(
         long,
         value_name = "STORE",
@@ -163,50 +166,58 @@ pub(super) struct KeyStoreOptions {
     )]
     key_store: Option<StorePlace>,
 
-    /// How the names of keys begin there: TENANT/PURPOSE/root and TENANT/PURPOSE/issuing
+    /// How the names of keys begin there: TENANT/PURPOSE for TENANT/PURPOSE/root and TENANT/PURPOSE/issuing; behind https://, NAME
+    /// for NAME-root and NAME-issuing [default: pki/ca; behind https://, ca]
     #[arg(
         long,
         value_name = "TENANT/PURPOSE",
         help_heading = HEADING,
-        default_value = "pki/ca",
         requires = "key_store",
     )]
-    key_names: KeyNames,
+    key_names: Option<KeyNames>,
 }
 
 const HEADING: &str = "Key store of the new keys [default: they lie in files]";
 
 /// What the names of a CA's keys begin with.
 #[derive(Clone, Debug)]
-struct KeyNames {
-    tenant: String,
-    purpose: String,
+enum KeyNames {
+    InStore { tenant: String, purpose: String },
+    AtDoor(String),
 }
 
 impl FromStr for KeyNames {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (tenant, purpose) = text
-            .split_once('/')
-            .ok_or("write TENANT/PURPOSE, such as pki/ca")?;
-        let names = Self {
-            tenant: tenant.into(),
-            purpose: purpose.into(),
+        let names = match text.split_once('/') {
+            Some((tenant, purpose)) => Self::InStore {
+                tenant: tenant.into(),
+                purpose: purpose.into(),
+            },
+            None => Self::AtDoor(text.into()),
         };
-        names.name(Role::Root).map_err(|error| error.to_string())?;
+        // The longest one
+        names
+            .name(Role::Issuing)
+            .map_err(|error| error.to_string())?;
         Ok(names)
     }
 }
 
 impl KeyNames {
     /// The name of the root's key, or of the one that issues, whose versions follow each other.
-    fn name(&self, role: Role) -> Result<KeyName, InvalidName> {
+    fn name(&self, role: Role) -> Result<KeyLabel, InvalidName> {
         let role = match role {
             Role::Root => Role::Root,
             _ => Role::Issuing,
         };
-        KeyName::new(&self.tenant, &self.purpose, &role.name())
+        match self {
+            Self::InStore { tenant, purpose } => {
+                KeyName::new(tenant, purpose, &role.name()).map(KeyLabel::InStore)
+            }
+            Self::AtDoor(prefix) => KeyLabel::behind_door(&format!("{prefix}-{}", role.name())),
+        }
     }
 }
 
@@ -257,24 +268,21 @@ impl<'a> NewKeys<'a> {
                 options,
                 access,
             } => {
-                let name = options
-                    .key_names
-                    .name(role)
-                    .map_err(StoreFailure::KeyName)?;
-                let opened = access.open_at(place);
-                opened.map_err(|failure| {
+                let name = options.name(place, role)?;
+                let opened = access.custodian_at(place);
+                let store = opened.map_err(|failure| {
                     StoreFailure::if_missing(failure, StoreFailure::StoreOfNewKeys)
                 })?;
-                NewCaKey::in_store(place, access, &name, algorithm)
+                NewCaKey::in_store(place, (access, &store), &name, algorithm)
             }
             Self::NextOf {
                 reference,
                 file,
                 access,
             } => {
-                opened(access, file, reference)?;
-                let (place, name) = (&reference.store, reference.key.name());
-                NewCaKey::in_store(place, access, name, algorithm)
+                let store = opened(access, file, reference)?;
+                let (place, name) = (&reference.store, &reference.key.key);
+                NewCaKey::in_store(place, (access, &store), name, algorithm)
             }
         }
     }
@@ -292,13 +300,33 @@ impl KeyStoreOptions {
         (role, algorithm): (Role, Algorithm),
         access: &Access,
     ) -> Result<bool, Failure> {
-        let name = self.key_names.name(role).map_err(StoreFailure::KeyName)?;
-        let place = self.place()?;
-        if *reference.key.name() != name || !place.is_some_and(|place| place.is(&reference.store)) {
+        let Some(place) = self.place()?.filter(|place| place.is(&reference.store)) else {
+            return Ok(false);
+        };
+        let name = self.name(&place, role)?;
+        if reference.key.key != name {
             return Ok(false);
         }
-        let Opened { store, principal } = &access.open_at(&reference.store)?;
-        Ok(store.show(principal, &name)?.algorithm == algorithm)
+        let store = access.custodian_at(&reference.store)?;
+        Ok(store.algorithm(&name)? == algorithm)
+    }
+
+    /// The name of a key at a place.
+    fn name(&self, place: &StorePlace, role: Role) -> Result<KeyLabel, Failure> {
+        let name = match (&self.key_names, place) {
+            (Some(KeyNames::InStore { .. }), StorePlace::Door(_))
+            | (Some(KeyNames::AtDoor(_)), StorePlace::File(_) | StorePlace::Postgres(_)) => {
+                return Err(StoreFailure::KeyNames.into());
+            }
+            (Some(names), _) => names.name(role),
+            (None, StorePlace::Door(_)) => KeyNames::AtDoor("ca".into()).name(role),
+            (None, _) => KeyNames::InStore {
+                tenant: "pki".into(),
+                purpose: "ca".into(),
+            }
+            .name(role),
+        };
+        Ok(name.map_err(StoreFailure::KeyName)?)
     }
 
     fn place(&self) -> Result<Option<StorePlace>, Failure> {
@@ -392,39 +420,33 @@ impl NewCaKey {
     /// not taken up, but followed.
     fn in_store(
         place: &StorePlace,
-        access: &Access,
-        name: &KeyName,
+        (access, store): (&Access, &Custodian),
+        name: &KeyLabel,
         algorithm: Algorithm,
     ) -> Result<Self, Failure> {
-        let Opened { store, principal } = &access.open_at(place)?;
-        let made = store.create_key(principal, name, algorithm, &policy_for(principal));
-        let id = match made {
-            Err(StoreError::Exists(_)) => {
-                let found = store.show(principal, name)?.algorithm;
-                if found != algorithm {
-                    return Err(StoreFailure::OtherAlgorithm {
-                        key: name.clone(),
-                        found: found.name(),
-                        asked: algorithm.name(),
-                    }
-                    .into());
-                }
-                store.rotate(principal, name)?
-            }
-            made => made?,
-        };
+        let version = store.new_version(name, algorithm, policy_for)?;
         let reference = Reference {
             store: place.clone(),
-            key: id,
+            key: name.at(version),
         };
-        Self::known(&reference, access)
+        let key = Self::known(&reference, access)?;
+        match key.key.algorithm() {
+            found if found == algorithm => Ok(key),
+            found => Err(StoreFailure::OtherAlgorithm {
+                key: name.to_string(),
+                found: found.name(),
+                asked: algorithm.name(),
+            }
+            .into()),
+        }
     }
 
     /// The key that a folder has already.
     pub(super) fn known(reference: &Reference, access: &Access) -> Result<Self, Failure> {
-        let opened = access.open_at(&reference.store)?;
+        let store = access.custodian_at(&reference.store)?;
+        let key = store.signer(&reference.key.key, Some(reference.key.version))?;
         Ok(Self {
-            key: AnySigner::Stored(KeyInStore::at(opened, &reference.key)?),
+            key: AnySigner::Stored(key),
             pem: Zeroizing::new(reference.to_string()),
             opening: Opening::Store(Box::new(access.clone())),
             keeping: Keeping::in_store(reference),

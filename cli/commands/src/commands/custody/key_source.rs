@@ -103,10 +103,6 @@ impl SignerStore {
     /// A key in the store: its newest version that signs, or one version.
     pub(in crate::commands) fn key(&self, name: &str) -> Result<KeyInStore, Failure> {
         let named: KeyOrVersion = name.parse().map_err(StoreFailure::KeyName)?;
-        let opened = self.place.open()?;
-        match named.version {
-            Some(version) => KeyInStore::at(opened, &named.name.at(version)),
-            None => KeyInStore::newest(opened, &named.name),
-        }
+        self.place.custodian()?.signer(&named.name, named.version)
     }
 }

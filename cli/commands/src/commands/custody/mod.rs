@@ -2,6 +2,8 @@
 //!
 //! It may use the rest of its [room](super), and what that room may use.
 
+mod custodian;
+mod door;
 mod kek;
 mod key_name;
 mod key_source;
@@ -9,10 +11,13 @@ mod place;
 mod postgres;
 mod reference;
 mod signer;
+mod tls;
 mod token;
 
+pub(in crate::commands) use custodian::Custodian;
+pub(in crate::commands) use door::DoorKeys;
 pub(in crate::commands) use kek::NewKekOptions;
-pub(in crate::commands) use key_name::KeyOrVersion;
+pub(in crate::commands) use key_name::{KeyLabel, KeyOrVersion, KeyVersion};
 pub(in crate::commands) use key_source::{KeySource, SignerStore};
 pub(in crate::commands) use place::{Access, Location, Opened, Place, StorePlace, once_free};
 pub(in crate::commands) use reference::Reference;

@@ -17,9 +17,11 @@ use pq_keystore::policy::Principal;
 use pq_keystore::storage::{RedbStorage, Storage, StorageError};
 use pq_keystore::{Store, StoreError, StoreOptions};
 
+use super::custodian::Custodian;
+use super::door::{DoorAddress, DoorOptions};
 use super::kek::KekOptions;
 use super::postgres::Address;
-use crate::failure::{Failure, StoreFailure};
+use crate::failure::{DoorFailure, Failure, StoreFailure};
 use crate::files::Source;
 use crate::report;
 
@@ -30,16 +32,17 @@ pub(in crate::commands) enum StorePlace {
     File(PathBuf),
     /// A database, for several.
     Postgres(Address),
+    /// A server, which has it open.
+    Door(DoorAddress),
 }
 
 impl FromStr for StorePlace {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(match Address::in_text(text) {
-            Some(address) => Self::Postgres(address),
-            None => Self::File(text.into()),
-        })
+        let database = || Address::in_text(text).map(Self::Postgres);
+        let address = database().or_else(|| DoorAddress::in_text(text).map(Self::Door));
+        Ok(address.unwrap_or_else(|| Self::File(text.into())))
     }
 }
 
@@ -49,6 +52,7 @@ impl fmt::Display for StorePlace {
         match self {
             Self::File(path) => path.display().fmt(f),
             Self::Postgres(address) => address.fmt(f),
+            Self::Door(address) => address.fmt(f),
         }
     }
 }
@@ -58,7 +62,7 @@ impl StorePlace {
     pub(in crate::commands) fn file(&self) -> Option<Source> {
         match self {
             Self::File(path) => Some(Source::File(path.clone())),
-            Self::Postgres(_) => None,
+            Self::Postgres(_) | Self::Door(_) => None,
         }
     }
 
@@ -67,6 +71,7 @@ impl StorePlace {
         Ok(match self {
             Self::File(path) => Self::File(std::path::absolute(path)?),
             Self::Postgres(address) => Self::Postgres(address),
+            Self::Door(address) => Self::Door(address),
         })
     }
 
@@ -88,6 +93,9 @@ impl StorePlace {
         Ok(match self {
             Self::File(path) => Arc::new(open_file(path)?),
             Self::Postgres(address) => Arc::new(address.open()?),
+            Self::Door(address) => {
+                return Err(DoorFailure::NeedsStore(address.to_string()).into());
+            }
         })
     }
 }
@@ -125,8 +133,8 @@ pub(in crate::commands) fn once_free(
 /// Where the store is.
 #[derive(Clone, Debug, clap::Args)]
 pub(in crate::commands) struct Location {
-    /// The store: a file, or the address of a PostgreSQL database, which begins with postgres:// and is explained in
-    /// docs/keys.md [default: the environment variable PQTLS_STORE, or else keys.redb]
+    /// The store: a file, or the address of a PostgreSQL database, which begins with postgres://, or of a "pqtls store serve", as
+    /// https://HOST:PORT/v1/MOUNT; docs/keys.md explains both [default: the environment variable PQTLS_STORE, or else keys.redb]
     #[arg(long, value_name = "STORE", display_order = 800)]
     store: Option<StorePlace>,
 }
@@ -136,13 +144,21 @@ impl Location {
     pub(in crate::commands) fn place(&self) -> StorePlace {
         let from_environment = || {
             let place = env::var_os("PQTLS_STORE").filter(|place| !place.is_empty())?;
-            Some(match place.to_str().and_then(Address::in_text) {
-                Some(address) => StorePlace::Postgres(address),
+            Some(match place.to_str().map(str::parse) {
+                Some(Ok(place)) => place,
                 None => StorePlace::File(place.into()),
             })
         };
         let named = self.store.clone().or_else(from_environment);
         named.unwrap_or_else(|| StorePlace::File("keys.redb".into()))
+    }
+
+    /// Where it is, if it is to be opened here and not behind a door.
+    pub(in crate::commands) fn place_here(&self) -> Result<StorePlace, Failure> {
+        match self.place() {
+            StorePlace::Door(address) => Err(DoorFailure::NeedsStore(address.to_string()).into()),
+            place => Ok(place),
+        }
     }
 
     /// What is there. A file is opened by this process alone.
@@ -171,17 +187,20 @@ pub(in crate::commands) struct Access {
     #[command(flatten)]
     pub(in crate::commands) kek: KekOptions,
 
+    #[command(flatten)]
+    door: DoorOptions,
+
     #[arg(skip)]
     open: OpenStores,
 }
 
-/// The stores that a command has open, by their places: a file can't be opened twice.
+/// The stores that a command uses, by their places: a file can't be opened twice.
 #[derive(Clone, Default)]
-struct OpenStores(Arc<Mutex<Vec<(String, Opened)>>>);
+struct OpenStores(Arc<Mutex<Vec<(String, Custodian)>>>);
 
 impl OpenStores {
     /// Each change of the list is one step, so a panic leaves it whole.
-    fn list(&self) -> MutexGuard<'_, Vec<(String, Opened)>> {
+    fn list(&self) -> MutexGuard<'_, Vec<(String, Custodian)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -203,8 +222,15 @@ pub(in crate::commands) struct Opened {
 }
 
 impl Place {
+    /// The store, which has to be one that is opened here.
     pub(in crate::commands) fn open(&self) -> Result<Opened, Failure> {
-        self.access.open_at(&self.location.place())
+        let place = self.location.place_here()?;
+        self.access.custodian_at(&place)?.here(&place)
+    }
+
+    /// The store, wherever it is.
+    pub(in crate::commands) fn custodian(&self) -> Result<Custodian, Failure> {
+        self.access.custodian_at(&self.location.place())
     }
 }
 
@@ -219,8 +245,11 @@ impl Access {
         Ok(principal.map_err(StoreFailure::Principal)?)
     }
 
-    /// Opens the store at a place, unless this command has it open.
-    pub(in crate::commands) fn open_at(&self, place: &StorePlace) -> Result<Opened, Failure> {
+    /// The store at a place, which is opened unless this command has it open.
+    pub(in crate::commands) fn custodian_at(
+        &self,
+        place: &StorePlace,
+    ) -> Result<Custodian, Failure> {
         let name = place.to_string();
         let known = self
             .open
@@ -228,14 +257,20 @@ impl Access {
             .iter()
             .find(|(other, _)| *other == name)
             .cloned();
-        if let Some((_, opened)) = known {
-            return Ok(opened);
+        if let Some((_, custodian)) = known {
+            return Ok(custodian);
         }
-        // Before a passphrase is asked for
-        self.principal()?;
-        let opened = self.open_in(place.open()?)?;
-        self.open.list().push((name, opened.clone()));
-        Ok(opened)
+        let custodian = match place {
+            StorePlace::Door(_) if self.principal.is_some() => return Err(DoorFailure::As.into()),
+            StorePlace::Door(address) => Custodian::Door(self.door.at(address)?),
+            StorePlace::File(_) | StorePlace::Postgres(_) => {
+                // Before a passphrase is asked for
+                self.principal()?;
+                Custodian::Here(self.open_in(place.open()?)?)
+            }
+        };
+        self.open.list().push((name, custodian.clone()));
+        Ok(custodian)
     }
 
     /// Opens the store in a storage.

@@ -5,15 +5,13 @@ use core::fmt;
 use core::time::Duration;
 use std::env;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pq_keystore::StoreError;
 use pq_keystore::storage::{PostgresOptions, PostgresStorage};
-use pq_serving::{provider_builder, roots_from_pem_file};
-use rustls::ClientConfig;
-use rustls_pq::Profile;
 use zeroize::Zeroizing;
 
+use super::tls;
 use crate::failure::{DatabaseFailure, Failure, StoreFailure};
 
 /// The address of a store in PostgreSQL, as it was given.
@@ -54,7 +52,8 @@ impl Address {
             return Ok(options);
         }
         let roots = own.roots.or_else(|| variable("PGSSLROOTCERT"));
-        Ok(options.tls(tls(&roots.ok_or(DatabaseFailure::NoRoots)?)?))
+        let tls = tls::to_server(&roots.ok_or(DatabaseFailure::NoRoots)?, None);
+        Ok(options.tls(tls.map_err(DatabaseFailure::Tls)?))
     }
 }
 
@@ -181,23 +180,10 @@ fn with_password(
     }
 }
 
-/// TLS by this project's provider, to a server with a certificate for its name by one of these roots.
-fn tls(roots: &Path) -> Result<ClientConfig, DatabaseFailure> {
-    let failed = |error: &dyn fmt::Display| DatabaseFailure::Tls(error.to_string());
-    let roots = roots_from_pem_file(roots).map_err(|error| failed(&error))?;
-    let builder = provider_builder(Profile::Default, &[]).map_err(|error| failed(&error))?;
-    let provider = builder
-        .roots(&roots)
-        .build()
-        .map_err(|error| failed(&error))?;
-    let config = ClientConfig::builder_with_provider(provider.into())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| failed(&error))?;
-    Ok(config.with_root_certificates(roots).with_no_client_auth())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn split(options: &str) -> (String, Own) {

@@ -5,11 +5,12 @@
 //! store: (a file or an address, as --store names it)
 //! key: tenant/purpose/name#version
 //! ```
+//!
+//! Behind a door, the key is `name#version`.
 
 use core::fmt;
 
-use pq_keystore::KeyId;
-
+use super::key_name::{KeyLabel, KeyVersion};
 use super::place::StorePlace;
 use crate::kind::REFERENCE as TITLE;
 
@@ -17,7 +18,7 @@ use crate::kind::REFERENCE as TITLE;
 #[derive(Clone, Debug)]
 pub(in crate::commands) struct Reference {
     pub(in crate::commands) store: StorePlace,
-    pub(in crate::commands) key: KeyId,
+    pub(in crate::commands) key: KeyVersion,
 }
 
 impl Reference {
@@ -32,17 +33,14 @@ impl Reference {
         let (store, rest) = rest.strip_prefix("store: ")?.split_once('\n')?;
         let key = rest.strip_prefix("key: ")?.strip_suffix('\n')?;
         // Whoever wrote it by hand wrote it like this, or it is another key than somebody thinks.
-        let id: KeyId = key
+        let id: KeyVersion = key
             .parse()
             .ok()
-            .filter(|id: &KeyId| id.to_string() == key)?;
-        if store.is_empty() {
-            return None;
-        }
-        Some(Self {
-            store: store.parse().ok()?,
-            key: id,
-        })
+            .filter(|id: &KeyVersion| id.to_string() == key)?;
+        let store: StorePlace = store.parse().ok().filter(|_| !store.is_empty())?;
+        let is_at_door = matches!(store, StorePlace::Door(_));
+        let is_of_door = matches!(id.key, KeyLabel::AtDoor(_));
+        (is_at_door == is_of_door).then_some(Self { store, key: id })
     }
 }
 
@@ -71,6 +69,9 @@ mod tests {
             assert_eq!(read.to_string(), text);
             assert_eq!(read.key.to_string(), "pki/ca/root#12");
         }
+        let text = format!("{TITLE}store: https://keys.example/v1/pki\nkey: ca-root#12\n");
+        let read = Reference::in_text(text.as_bytes()).unwrap().unwrap();
+        assert_eq!(read.to_string(), text);
     }
 
     #[test]
@@ -84,6 +85,9 @@ mod tests {
             "store: x\nkey: a/b/c#1",
             "store: x\nkey: a/b/c#1\n\n",
             "key: a/b/c#1\nstore: x\n",
+            "store: x\nkey: c#1\n",
+            "store: https://x\nkey: a/b/c#1\n",
+            "store: https://x\nkey: c#01\n",
         ] {
             let text = format!("{TITLE}{rest}");
             assert!(

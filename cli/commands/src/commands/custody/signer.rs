@@ -8,8 +8,11 @@ use pq_keys::pki_types::SubjectPublicKeyInfoDer;
 use pq_keys::spki::AlgorithmIdentifierOwned;
 use pq_keys::{SignError, Signer, SubjectKey, VerifyingKey};
 use pq_keystore::policy::Input;
-use pq_keystore::{KeyId, KeyName, StoreError, StoredSigner};
+use pq_keystore::remote::RemoteSigner;
+use pq_keystore::{KeyId, KeyName, StoredSigner};
 
+use super::door::DoorKeys;
+use super::key_name::{KeyLabel, KeyVersion};
 use super::place::Opened;
 use crate::failure::{Failure, StoreFailure};
 use crate::keys::{Algorithm, KeyError, Narrow, SigningKey};
@@ -34,7 +37,7 @@ impl SubjectKey for AnySigner {
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
         match self {
             Self::File(key) => key.spki(),
-            Self::Stored(key) => key.signer.spki(),
+            Self::Stored(key) => key.spki(),
         }
     }
 }
@@ -43,7 +46,7 @@ impl Signer for AnySigner {
     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
         match self {
             Self::File(key) => key.signature_algorithm(),
-            Self::Stored(key) => key.signer.signature_algorithm(),
+            Self::Stored(key) => key.signature_algorithm(),
         }
     }
 
@@ -57,37 +60,57 @@ impl Signer for AnySigner {
 
 /// One version of a key in a store.
 pub(in crate::commands) struct KeyInStore {
-    opened: Opened,
-    signer: StoredSigner,
+    id: KeyVersion,
     public: AnyPublicKey,
+    signer: Keeper,
+}
+
+/// What signs for this process.
+enum Keeper {
+    Here {
+        opened: Opened,
+        signer: StoredSigner,
+    },
+    Door {
+        door: DoorKeys,
+        signer: RemoteSigner,
+    },
 }
 
 impl fmt::Debug for KeyInStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("KeyInStore").field(self.id()).finish()
+        f.debug_tuple("KeyInStore").field(&self.id).finish()
     }
 }
 
 impl KeyInStore {
     /// The newest version that signs.
-    pub(in crate::commands) fn newest(opened: Opened, name: &KeyName) -> Result<Self, Failure> {
+    pub(super) fn newest(opened: Opened, name: &KeyName) -> Result<Self, Failure> {
         let signer = StoredSigner::newest(&opened.store, &opened.principal, name)?;
         Self::of(opened, signer)
     }
 
     /// One version.
-    pub(in crate::commands) fn at(opened: Opened, id: &KeyId) -> Result<Self, Failure> {
+    pub(super) fn at(opened: Opened, id: &KeyId) -> Result<Self, Failure> {
         let signer = StoredSigner::at(&opened.store, &opened.principal, id)?;
         Self::of(opened, signer)
     }
 
     fn of(opened: Opened, signer: StoredSigner) -> Result<Self, Failure> {
-        let public = AnyPublicKey::from_spki_der(&signer.spki()).map_err(KeyError::from)?;
         Ok(Self {
-            opened,
-            signer,
-            public,
+            id: signer.id().clone().into(),
+            public: AnyPublicKey::from_spki_der(&signer.spki()).map_err(KeyError::from)?,
+            signer: Keeper::Here { opened, signer },
         })
+    }
+
+    /// A version behind a door.
+    pub(super) fn at_door(door: DoorKeys, key: &KeyLabel, signer: RemoteSigner) -> Self {
+        Self {
+            id: key.at(signer.version()),
+            public: signer.public_key().clone(),
+            signer: Keeper::Door { door, signer },
+        }
     }
 
     /// Its public key, which has to be a post-quantum one.
@@ -100,7 +123,7 @@ impl KeyInStore {
         match &self.public {
             AnyPublicKey::Composite(key) => Ok(key.clone()),
             other => Err(StoreFailure::NotComposite {
-                key: self.id().clone(),
+                key: self.id.to_string(),
                 algorithm: other.algorithm().name(),
             }
             .into()),
@@ -109,22 +132,61 @@ impl KeyInStore {
 
     /// Signs what a policy may permit: a message, or its µ.
     pub(in crate::commands) fn sign_input(&self, input: Input<'_>) -> Result<Vec<u8>, Failure> {
-        let Opened { store, principal } = &self.opened;
-        Ok(store.sign_by(principal, self.id(), input)?.signature)
+        match &self.signer {
+            Keeper::Here { opened, signer } => {
+                let Opened { store, principal } = opened;
+                Ok(store.sign_by(principal, signer.id(), input)?.signature)
+            }
+            Keeper::Door { door, signer } => {
+                let signed = signer.sign_input(input);
+                Ok(signed.map_err(|error| door.failed(error))?)
+            }
+        }
     }
 
-    pub(in crate::commands) fn id(&self) -> &KeyId {
-        self.signer.id()
+    pub(in crate::commands) fn id(&self) -> &KeyVersion {
+        &self.id
+    }
+
+    fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
+        match &self.signer {
+            Keeper::Here { signer, .. } => signer.spki(),
+            Keeper::Door { signer, .. } => signer.spki(),
+        }
+    }
+
+    fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
+        match &self.signer {
+            Keeper::Here { signer, .. } => signer.signature_algorithm(),
+            Keeper::Door { signer, .. } => signer.signature_algorithm(),
+        }
     }
 
     /// Signs; the error is this program's, with what to do.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        let Opened { store, principal } = &self.opened;
-        let signed = store.sign_by(principal, self.id(), Input::message(message));
-        let failed = |error: StoreError| match error.retry() {
-            true => SignError::transient(StoreFailure::Store(error)),
-            false => SignError::new(StoreFailure::Store(error)),
+        let (failure, is_transient) = match &self.signer {
+            Keeper::Here { opened, signer } => {
+                let Opened { store, principal } = opened;
+                match store.sign_by(principal, signer.id(), Input::message(message)) {
+                    Ok(signed) => return Ok(signed.signature),
+                    Err(error) => {
+                        let is_transient = error.retry();
+                        (StoreFailure::Store(error), is_transient)
+                    }
+                }
+            }
+            Keeper::Door { door, signer } => match signer.sign_message(message) {
+                Ok(signature) => return Ok(signature),
+                Err(error) => {
+                    let failure = door.failed(error);
+                    let is_transient = failure.retry();
+                    (StoreFailure::Door(failure), is_transient)
+                }
+            },
         };
-        Ok(signed.map_err(failed)?.signature)
+        Err(match is_transient {
+            true => SignError::transient(failure),
+            false => SignError::new(failure),
+        })
     }
 }

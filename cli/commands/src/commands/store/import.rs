@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         true => {
             let id = store.import_version(who, name, &key)?;
             Made {
-                granted: true,
+                granted: Some(true),
                 ..Made::of(&id, key.algorithm(), &policy)
             }
         }

@@ -38,7 +38,7 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let place = &arguments.place;
-    let at = place.location.place();
+    let at = place.location.place_here()?;
     if let StorePlace::File(path) = &at {
         files::check_new(path)?;
     }
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let kek = place.access.kek.of_new()?;
     let storage: Arc<dyn Storage> = match &at {
         StorePlace::File(path) => Arc::new(RedbStorage::create(path).map_err(StoreError::Storage)?),
-        StorePlace::Postgres(_) => at.open()?,
+        StorePlace::Postgres(_) | StorePlace::Door(_) => at.open()?,
     };
     let made = Store::create(storage, &*kek, &operator, StoreOptions::default());
     let store = made.inspect_err(|_| {

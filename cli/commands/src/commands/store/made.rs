@@ -25,10 +25,15 @@ pub(super) struct PolicyOptions {
 
     /// Let private keys be exported, which can't be changed later
     #[arg(long)]
-    exportable: bool,
+    pub(super) exportable: bool,
 }
 
 impl PolicyOptions {
+    /// Whether an option says more than a door is told.
+    pub(super) fn is_given(&self) -> bool {
+        self.policy.is_some() || !self.grants.is_empty()
+    }
+
     pub(super) fn policy(&self) -> Result<Policy, Failure> {
         let mut policy = match &self.policy {
             Some(file) => policy_in(file)?,
@@ -57,8 +62,8 @@ pub(super) struct Made {
     pub(super) key: String,
     pub(super) version: u32,
     pub(super) algorithm: &'static str,
-    /// Whether somebody may use it, beside whom the store's grants permit it.
-    pub(super) granted: bool,
+    /// Whether somebody may use it, beside whom the store's grants permit it; unknown behind a door.
+    pub(super) granted: Option<bool>,
 }
 
 impl Made {
@@ -68,7 +73,7 @@ impl Made {
             key: id.name().to_string(),
             version: id.version().get(),
             algorithm: algorithm.name(),
-            granted: grants.principals().len() > 0 || grants.anyone().iter().next().is_some(),
+            granted: Some(grants.principals().len() > 0 || grants.anyone().iter().next().is_some()),
         }
     }
 }
@@ -78,8 +83,8 @@ impl fmt::Display for Made {
         let Self { key, version, .. } = self;
         writeln!(f, "{key}#{version}: private key of {}", self.algorithm)?;
         match self.granted {
-            true => Ok(()),
-            false => writeln!(
+            Some(true) | None => Ok(()),
+            Some(false) => writeln!(
                 f,
                 "its policy lets nobody use it yet: see \"pqtls store policy set\""
             ),

@@ -2,14 +2,13 @@
 
 use core::fmt;
 
-use pq_keystore::KeyName;
 use serde::Serialize;
 
 use super::made::{Made, PolicyOptions};
 use crate::arguments::{AlgorithmParser, list_of_algorithms};
-use crate::commands::custody::Place;
+use crate::commands::custody::{Custodian, DoorKeys, KeyLabel, Place};
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{DoorFailure, Failure};
 use crate::keys::Algorithm;
 use crate::report::{self, Report};
 
@@ -20,8 +19,8 @@ use crate::report::{self, Report};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// What the key is to be called: tenant/purpose/name
-    key: KeyName,
+    /// What the key is to be called: tenant/purpose/name; at https://, name
+    key: KeyLabel,
 
     #[arg(
         long,
@@ -52,9 +51,15 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let policy = arguments.policy.policy()?;
-    let opened = arguments.place.open()?;
     let algorithm = arguments.algorithm;
-    let (who, key) = (&opened.principal, &arguments.key);
+    let opened = match arguments.place.custodian()? {
+        Custodian::Here(opened) => opened,
+        Custodian::Door(door) => {
+            report::print(&NewKey(at_door(arguments, &door)?), json)?;
+            return Ok(ExitStatus::Done);
+        }
+    };
+    let (who, key) = (&opened.principal, arguments.key.in_store()?);
     let id = match arguments.in_token {
         true => {
             let (token, _) = arguments.place.access.kek.token.needed()?;
@@ -65,6 +70,29 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     report::print(&NewKey(Made::of(&id, algorithm, &policy)), json)?;
     Ok(ExitStatus::Done)
+}
+
+/// Makes a key behind a door, which gives it its policy.
+fn at_door(arguments: &Arguments, door: &DoorKeys) -> Result<Made, Failure> {
+    let address = door.address().to_string();
+    if arguments.in_token {
+        return Err(DoorFailure::NeedsStore(address).into());
+    }
+    if arguments.policy.is_given() {
+        return Err(DoorFailure::PolicyOfServer(address).into());
+    }
+    let (key, algorithm) = (&arguments.key, arguments.algorithm);
+    let version = door.create(key, algorithm, arguments.policy.exportable)?;
+    let exists = || DoorFailure::Exists {
+        door: address,
+        key: key.to_string(),
+    };
+    Ok(Made {
+        key: key.to_string(),
+        version: version.ok_or_else(exists)?.get(),
+        algorithm: algorithm.name(),
+        granted: None,
+    })
 }
 
 #[derive(Debug, Serialize)]

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use pq_keystore::{KeyDetails, StoreError, VersionState};
 use serde::Serialize;
 
 use crate::commands::custody::{KeyOrVersion, Place};
@@ -12,7 +11,6 @@ use crate::commands::key::encode::{self, Encoding};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::{Access, Output};
-use crate::keys::PublicKey;
 use crate::report::Report;
 
 /// Write the public key of a version, or of the store itself
@@ -22,7 +20,7 @@ use crate::report::Report;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The key, or one version of it: tenant/purpose/name or tenant/purpose/name#version
+    /// The key, or one version of it: tenant/purpose/name or tenant/purpose/name#version; at https://, name or name#version
     key: Option<KeyOrVersion>,
 
     /// The encoding
@@ -44,13 +42,11 @@ Examples:
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to_public(&[out], *force, json)?;
-    let opened = arguments.place.open()?;
     let (id, key) = match &arguments.key {
-        None => (None, opened.store.public_key()),
+        None => (None, arguments.place.open()?.store.public_key()),
         Some(asked) => {
-            let details = opened.store.show(&opened.principal, &asked.name)?;
-            let (version, key) = chosen(asked, &details)?;
-            (Some((asked.name.to_string(), version)), key)
+            let (version, key) = arguments.place.custodian()?.public_key(asked)?;
+            (Some((asked.name.to_string(), version.get())), key)
         }
     };
     let output = Output {
@@ -67,21 +63,6 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         file: out.to_string(),
     };
     delivery.deliver(&[output], &report)
-}
-
-/// The version that was asked for, or the newest one that is enabled.
-fn chosen(asked: &KeyOrVersion, details: &KeyDetails) -> Result<(u32, PublicKey), StoreError> {
-    let mut newest_first = details.versions.iter().rev();
-    let found = newest_first.find(|one| match asked.version {
-        Some(version) => one.version == version,
-        None => one.state == VersionState::Enabled,
-    });
-    let missing = || match asked.version {
-        Some(version) => StoreError::VersionNotFound(asked.name.at(version)),
-        None => StoreError::NoEnabledVersion(asked.name.clone()),
-    };
-    let found = found.ok_or_else(missing)?;
-    Ok((found.version.get(), found.public_key.clone()))
 }
 
 #[derive(Debug, Serialize)]

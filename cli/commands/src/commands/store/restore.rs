@@ -37,7 +37,7 @@ Examples:
   $ pqtls store list --store restored.redb --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let to = arguments.place.location.place();
+    let to = arguments.place.location.place_here()?;
     // Before a passphrase is asked for
     arguments.place.access.principal()?;
     let backup = once_free(|| RedbStorage::open_untouched(&arguments.backup));
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let copied = match &to {
         StorePlace::File(path) => copy_to(&backup, path, check)?,
-        StorePlace::Postgres(_) => {
+        StorePlace::Postgres(_) | StorePlace::Door(_) => {
             let storage = to.open()?;
             check_copy(&backup, check)?;
             copy(&backup, &*storage).map_err(StoreFailure::Copy)?

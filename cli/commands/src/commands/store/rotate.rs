@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-use pq_keystore::{KeyName, Rotated};
+use pq_keystore::{Rotated, Version};
 use serde::Serialize;
 
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyLabel, Opened, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure, of_store_error};
 use crate::report::{self, Report};
@@ -17,9 +17,9 @@ use crate::report::{self, Report};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The key: tenant/purpose/name
+    /// The key: tenant/purpose/name; at https://, name
     #[arg(required_unless_present = "due")]
-    key: Option<KeyName>,
+    key: Option<KeyLabel>,
 
     /// Rotate all keys whose newest version is older than their policy's rotate-after
     #[arg(long, conflicts_with = "key")]
@@ -43,32 +43,27 @@ Examples:
   $ pqtls store rotate --due --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let opened = arguments.place.open()?;
-    let (store, who) = (&opened.store, &opened.principal);
     let rotated = match &arguments.key {
         Some(key) => {
-            let id = match (arguments.to_token, arguments.to_store) {
-                (true, _) => {
-                    let (token, _) = arguments.place.access.kek.token.needed()?;
-                    store.rotate_to(who, key, Some(&token))?
-                }
-                (false, true) => store.rotate_to(who, key, None)?,
-                (false, false) => store.rotate(who, key)?,
+            let version = match arguments.to_token || arguments.to_store {
+                true => moved(arguments, key)?,
+                false => arguments.place.custodian()?.rotate(key)?,
             };
-            report::print(
-                &Rotation::of(&[(key.clone(), Ok(id.version().get()))]),
-                json,
-            )?;
+            let line = (key.to_string(), Ok(version.get()));
+            report::print(&Rotation::of(&[line]), json)?;
             return Ok(ExitStatus::Done);
         }
-        None => store.rotate_due(who)?,
+        None => {
+            let Opened { store, principal } = &arguments.place.open()?;
+            store.rotate_due(principal)?
+        }
     };
     let count = rotated.len();
     let lines: Vec<_> = rotated
         .iter()
         .map(|Rotated { key, result, .. }| {
             let result = result.as_ref().map(|id| id.version().get());
-            (key.clone(), result.map_err(of_store_error))
+            (key.to_string(), result.map_err(of_store_error))
         })
         .collect();
     report::print(&Rotation::of(&lines), json)?;
@@ -91,6 +86,17 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
 }
 
+/// Makes a version in the token, or in the store.
+fn moved(arguments: &Arguments, key: &KeyLabel) -> Result<Version, Failure> {
+    let Opened { store, principal } = &arguments.place.open()?;
+    let token = match arguments.to_token {
+        true => Some(arguments.place.access.kek.token.needed()?.0),
+        false => None,
+    };
+    let id = store.rotate_to(principal, key.in_store()?, token.as_ref())?;
+    Ok(id.version())
+}
+
 #[derive(Debug, Serialize)]
 struct Rotation {
     rotated: Vec<Line>,
@@ -106,9 +112,9 @@ struct Line {
 }
 
 impl Rotation {
-    fn of(keys: &[(KeyName, Result<u32, String>)]) -> Self {
-        let line = |(key, result): &(KeyName, Result<u32, String>)| Line {
-            key: key.to_string(),
+    fn of(keys: &[(String, Result<u32, String>)]) -> Self {
+        let line = |(key, result): &(String, Result<u32, String>)| Line {
+            key: key.clone(),
             version: result.as_ref().ok().copied(),
             error: result.as_ref().err().cloned(),
         };

@@ -22,7 +22,7 @@ use crate::report::Report;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The key, or one version of it: tenant/purpose/name or tenant/purpose/name#version
+    /// The key, or one version of it: tenant/purpose/name or tenant/purpose/name#version; at https://, name or name#version
     #[arg(long, value_name = "KEY")]
     key: KeyOrVersion,
 
@@ -61,16 +61,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     let agreed = &arguments.agreed;
     let (content, facts) = agreed.read_to_sign(&arguments.file)?;
-    let opened = arguments.place.open()?;
-    let (store, who, input) = (&opened.store, &opened.principal, agreed.input(&content));
-    let KeyOrVersion { name, version } = &arguments.key;
-    let signed = match version {
-        None => store.sign(who, name, input)?,
-        Some(version) => store.sign_by(who, &name.at(*version), input)?,
-    };
+    let store = arguments.place.custodian()?;
+    let key = &arguments.key;
+    let (version, signature) = store.sign(key, agreed.input(&content))?;
     let content = match arguments.raw {
-        true => signed.signature,
-        false => signature::text(&signed.id, &signed.signature).into_bytes(),
+        true => signature,
+        false => signature::text(&key.name.at(version), &signature).into_bytes(),
     };
     let output = Output {
         to: out,
@@ -79,8 +75,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         is_binary: arguments.raw,
     };
     let report = Signature {
-        key: signed.id.name().to_string(),
-        version: signed.id.version().get(),
+        key: key.name.to_string(),
+        version: version.get(),
         input: facts,
         raw: arguments.raw,
         file: out.to_string(),

@@ -5,10 +5,12 @@
 //! key: tenant/purpose/name#version
 //! signature: (base64)
 //! ```
+//!
+//! Behind a door, the key is `name#version`.
 
 use base64ct::{Base64, Encoding};
-use pq_keystore::KeyId;
 
+use crate::commands::custody::KeyVersion;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;
 use crate::kind::SIGNATURE as TITLE;
@@ -19,12 +21,12 @@ const LIMIT: usize = 128 * 1024;
 /// A signature from a file.
 pub(super) struct SignatureFile {
     /// What made it, if the file says so.
-    pub(super) id: Option<KeyId>,
+    pub(super) id: Option<KeyVersion>,
     pub(super) signature: Vec<u8>,
 }
 
 /// The text of a signature.
-pub(super) fn text(id: &KeyId, signature: &[u8]) -> String {
+pub(super) fn text(id: &KeyVersion, signature: &[u8]) -> String {
     let signature = Base64::encode_string(signature);
     format!("{TITLE}key: {id}\nsignature: {signature}\n")
 }
@@ -50,7 +52,7 @@ fn parse(bytes: &[u8]) -> Option<SignatureFile> {
         .strip_prefix("key: ")?
         .split_once('\n')?;
     let encoded = rest.strip_prefix("signature: ")?.strip_suffix('\n')?;
-    let id: KeyId = key.parse().ok()?;
+    let id: KeyVersion = key.parse().ok()?;
     let signature = Base64::decode_vec(encoded).ok()?;
     (text(&id, &signature) == whole).then_some(SignatureFile {
         id: Some(id),

@@ -20,7 +20,7 @@ use crate::report::{self, Report};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The key, or one version of it: tenant/purpose/name or tenant/purpose/name#version
+    /// The key, or one version of it: tenant/purpose/name or tenant/purpose/name#version; at https://, name or name#version
     #[arg(long, value_name = "KEY")]
     key: KeyOrVersion,
 
@@ -50,8 +50,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let version = match &id {
         None => asked.version,
         Some(id) => {
-            let is_asked = *id.name() == asked.name
-                && asked.version.is_none_or(|version| version == id.version());
+            let is_asked =
+                id.key == asked.name && asked.version.is_none_or(|version| version == id.version);
             if !is_asked {
                 return Err(StoreFailure::OtherKey {
                     file: arguments.signature.to_string(),
@@ -60,18 +60,19 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
                 }
                 .into());
             }
-            Some(id.version())
+            Some(id.version)
         }
     };
     let (content, facts) = agreed.read(&arguments.file)?;
-    let opened = arguments.place.open()?;
-    let (store, who) = (&opened.store, &opened.principal);
-    let input = agreed.input(&content);
-    let verified = store.verify(who, &asked.name, version, input, &signature);
+    let store = arguments.place.custodian()?;
+    let by = KeyOrVersion {
+        name: asked.name.clone(),
+        version,
+    };
+    let verified = store.verify(&by, agreed.input(&content), &signature)?;
     let (version, failure) = match verified {
-        Ok(id) => (Some(id.version()), None),
-        Err(error @ StoreError::InvalidSignature) => (version, Some(Failure::from(error))),
-        Err(error) => return Err(error.into()),
+        Some(version) => (Some(version), None),
+        None => (version, Some(StoreError::InvalidSignature.into())),
     };
     let report = Verdict {
         valid: failure.is_none(),

@@ -1,0 +1,176 @@
+//! A store that a command uses, wherever it is.
+
+use pq_keystore::policy::{Input, Policy, Principal};
+use pq_keystore::{KeyDetails, StoreError, Version, VersionState};
+
+use super::door::DoorKeys;
+use super::key_name::{KeyLabel, KeyOrVersion};
+use super::place::{Opened, StorePlace};
+use super::signer::KeyInStore;
+use crate::failure::{DoorFailure, Failure, StoreFailure};
+use crate::keys::{Algorithm, PublicKey};
+
+/// A store that this process has open, or one behind a door.
+#[derive(Clone)]
+pub(in crate::commands) enum Custodian {
+    Here(Opened),
+    Door(DoorKeys),
+}
+
+impl Custodian {
+    /// The store, which has to be one that this process has open.
+    pub(in crate::commands) fn here(self, place: &StorePlace) -> Result<Opened, Failure> {
+        match self {
+            Self::Here(opened) => Ok(opened),
+            Self::Door(_) => Err(DoorFailure::NeedsStore(place.to_string()).into()),
+        }
+    }
+
+    /// A key that signs: its newest version that is enabled, or one version.
+    pub(in crate::commands) fn signer(
+        &self,
+        key: &KeyLabel,
+        version: Option<Version>,
+    ) -> Result<KeyInStore, Failure> {
+        match (self, version) {
+            (Self::Here(opened), None) => KeyInStore::newest(opened.clone(), key.in_store()?),
+            (Self::Here(opened), Some(version)) => {
+                KeyInStore::at(opened.clone(), &key.in_store()?.at(version))
+            }
+            (Self::Door(door), version) => {
+                let signer = door.signer(key, version)?;
+                Ok(KeyInStore::at_door(door.clone(), key, signer))
+            }
+        }
+    }
+
+    /// The public key of a version: one, or the newest that is enabled.
+    pub(in crate::commands) fn public_key(
+        &self,
+        KeyOrVersion { name, version }: &KeyOrVersion,
+    ) -> Result<(Version, PublicKey), Failure> {
+        match self {
+            Self::Here(Opened { store, principal }) => {
+                let details = store.show(principal, name.in_store()?)?;
+                Ok(chosen(&details, *version)?)
+            }
+            Self::Door(door) => door.public_key(name, *version),
+        }
+    }
+
+    /// Signs by a version: one, or the newest that is enabled.
+    pub(in crate::commands) fn sign(
+        &self,
+        KeyOrVersion { name, version }: &KeyOrVersion,
+        input: Input<'_>,
+    ) -> Result<(Version, Vec<u8>), Failure> {
+        match self {
+            Self::Here(Opened { store, principal }) => {
+                let name = name.in_store()?;
+                let signed = match version {
+                    None => store.sign(principal, name, input)?,
+                    Some(version) => store.sign_by(principal, &name.at(*version), input)?,
+                };
+                Ok((signed.id.version(), signed.signature))
+            }
+            Self::Door(_) => {
+                let key = self.signer(name, *version)?;
+                Ok((key.id().version, key.sign_input(input)?))
+            }
+        }
+    }
+
+    /// Verifies a signature by a version: the one that is named, or one of the newest, which it returns. `None` stands for a
+    /// signature that is not valid.
+    pub(in crate::commands) fn verify(
+        &self,
+        KeyOrVersion { name, version }: &KeyOrVersion,
+        input: Input<'_>,
+        signature: &[u8],
+    ) -> Result<Option<Version>, Failure> {
+        match self {
+            Self::Here(Opened { store, principal }) => {
+                match store.verify(principal, name.in_store()?, *version, input, signature) {
+                    Ok(id) => Ok(Some(id.version())),
+                    Err(StoreError::InvalidSignature) => Ok(None),
+                    Err(error) => Err(error.into()),
+                }
+            }
+            Self::Door(door) => {
+                let version = version.ok_or(DoorFailure::VersionNeeded)?;
+                let verified = door
+                    .store
+                    .verify(name.at_door()?, version, input, signature);
+                let is_valid = verified.map_err(|error| door.failed(error))?;
+                Ok(is_valid.then_some(version))
+            }
+        }
+    }
+
+    /// The algorithm of a key that is there.
+    pub(in crate::commands) fn algorithm(&self, key: &KeyLabel) -> Result<Algorithm, Failure> {
+        match self {
+            Self::Here(Opened { store, principal }) => {
+                Ok(store.show(principal, key.in_store()?)?.algorithm)
+            }
+            Self::Door(door) => door.algorithm(key),
+        }
+    }
+
+    /// Makes the next version of a key.
+    pub(in crate::commands) fn rotate(&self, key: &KeyLabel) -> Result<Version, Failure> {
+        match self {
+            Self::Here(Opened { store, principal }) => {
+                Ok(store.rotate(principal, key.in_store()?)?.version())
+            }
+            Self::Door(door) => door.rotate(key),
+        }
+    }
+
+    /// Makes a key, or the next version of the one that has the name, and returns the version that this process made: no other
+    /// process is given it. A key that is new has this policy, unless a door gives it one.
+    pub(in crate::commands) fn new_version(
+        &self,
+        key: &KeyLabel,
+        algorithm: Algorithm,
+        policy: impl FnOnce(&Principal) -> Policy,
+    ) -> Result<Version, Failure> {
+        let Opened { store, principal } = match self {
+            Self::Here(opened) => opened,
+            Self::Door(door) => return door.new_version(key, algorithm),
+        };
+        let name = key.in_store()?;
+        match store.create_key(principal, name, algorithm, &policy(principal)) {
+            Err(StoreError::Exists(_)) => {}
+            made => return Ok(made?.version()),
+        }
+        let found = store.show(principal, name)?.algorithm;
+        if found != algorithm {
+            return Err(StoreFailure::OtherAlgorithm {
+                key: name.to_string(),
+                found: found.name(),
+                asked: algorithm.name(),
+            }
+            .into());
+        }
+        Ok(store.rotate(principal, name)?.version())
+    }
+}
+
+/// The version that was asked for, or the newest one that is enabled.
+fn chosen(
+    details: &KeyDetails,
+    version: Option<Version>,
+) -> Result<(Version, PublicKey), StoreError> {
+    let mut newest_first = details.versions.iter().rev();
+    let found = newest_first.find(|one| match version {
+        Some(version) => one.version == version,
+        None => one.state == VersionState::Enabled,
+    });
+    let missing = || match version {
+        Some(version) => StoreError::VersionNotFound(details.name.at(version)),
+        None => StoreError::NoEnabledVersion(details.name.clone()),
+    };
+    let found = found.ok_or_else(missing)?;
+    Ok((found.version, found.public_key.clone()))
+}

@@ -1,0 +1,456 @@
+//! Stores behind a door, which `pqtls store serve` is: their addresses, who asks, and what is asked.
+
+use core::fmt;
+use core::time::Duration;
+use std::env;
+use std::path::PathBuf;
+
+use pq_keystore::Version;
+use pq_keystore::remote::{
+    RemoteError, RemoteSigner, RemoteStore, RemoteToken, TlsTransport, TlsTransportOptions,
+};
+
+use super::key_name::{KeyLabel, KeyVersion};
+use super::tls::{self, ClientFiles};
+use crate::failure::{DoorFailure, Failure, StoreFailure};
+use crate::keys::{Algorithm, PublicKey};
+
+/// The address of a store behind a door, as it was given.
+#[derive(Clone)]
+pub(in crate::commands) struct DoorAddress(String);
+
+/// What an address says.
+#[derive(Debug)]
+struct Parts {
+    host: String,
+    port: u16,
+    mount: String,
+    options: TlsTransportOptions,
+}
+
+impl DoorAddress {
+    /// An address, if the text begins as one.
+    pub(super) fn in_text(text: &str) -> Option<Self> {
+        let schemes = ["https://", "http://"];
+        let is_one = schemes.iter().any(|scheme| text.starts_with(scheme));
+        is_one.then(|| Self(text.into()))
+    }
+
+    /// Reads `https://HOST[:PORT][/v1/MOUNT][?connect_timeout=SECONDS&timeout=SECONDS]`.
+    fn parts(&self) -> Result<Parts, DoorFailure> {
+        let rest = self.0.strip_prefix("https://");
+        let rest = rest.ok_or(DoorFailure::Address("it begins with https://"))?;
+        let (rest, options) = match rest.split_once('?') {
+            Some((rest, options)) => (rest, transport_options(options)?),
+            None => (rest, transport_options("")?),
+        };
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if authority.contains('@') {
+            return Err(DoorFailure::Address(
+                "no user and no token stand in it, since others may read it; a token is in a file (--store-token-file)",
+            ));
+        }
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+            _ => (authority, Some(443)),
+        };
+        let is_literal = host.starts_with('[') && host.ends_with(']');
+        let host = match is_literal {
+            true => host.trim_start_matches('[').trim_end_matches(']'),
+            false => host,
+        };
+        let port = port.filter(|_| !host.is_empty() && is_literal == host.contains(':'));
+        let port = port.ok_or(DoorFailure::Address(
+            "after https:// there is the server's name, and its port after a colon",
+        ))?;
+        Ok(Parts {
+            host: host.into(),
+            port,
+            mount: mount(path)?,
+            options,
+        })
+    }
+}
+
+/// The mount in a path, such as `v1/transit`, and `transit` if there is none.
+fn mount(path: &str) -> Result<String, DoorFailure> {
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let mount = match path {
+        "" => Some("transit"),
+        path => path.strip_prefix("v1/"),
+    };
+    let is_part = |part: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        part.bytes().all(is_plain) && !["", ".", ".."].contains(&part)
+    };
+    let mount = mount.filter(|mount| mount.split('/').all(is_part));
+    let wrong = DoorFailure::Address("its path is /v1/MOUNT, such as /v1/transit, or nothing");
+    mount.map(Into::into).ok_or(wrong)
+}
+
+fn transport_options(text: &str) -> Result<TlsTransportOptions, DoorFailure> {
+    let mut options = TlsTransportOptions::default();
+    (options.connecting, options.answering) = (Duration::from_secs(5), Duration::from_secs(60));
+    for option in text.split('&').filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let seconds = value
+            .parse()
+            .ok()
+            .filter(|seconds| (1..=3600).contains(seconds));
+        let seconds = seconds.map(Duration::from_secs);
+        let seconds = seconds.ok_or(DoorFailure::Address(
+            "its options are connect_timeout=SECONDS and timeout=SECONDS, of 1 to 3600",
+        ));
+        match name {
+            "connect_timeout" => options.connecting = seconds?,
+            "timeout" => options.answering = seconds?,
+            _ => {
+                return Err(DoorFailure::Address(
+                    "its options are connect_timeout and timeout",
+                ));
+            }
+        }
+    }
+    Ok(options)
+}
+
+impl fmt::Display for DoorAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for DoorAddress {
+    /// Nothing of it, since there may be a token in it that was not refused yet.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DoorAddress")
+    }
+}
+
+/// Who asks behind a door, and which server is believed.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct DoorOptions {
+    /// Of a store at https://: the file with your token, which only its owner may read [default: the file that the environment
+    /// variable PQTLS_STORE_TOKEN_FILE names]
+    #[arg(
+        long,
+        value_name = "FILE",
+        display_order = 820,
+        conflicts_with = "store_token_credential"
+    )]
+    store_token_file: Option<PathBuf>,
+
+    /// Of a store at https://: the credential of systemd with your token
+    #[arg(long, value_name = "NAME", display_order = 821)]
+    store_token_credential: Option<String>,
+
+    /// Of a store at https://: PEM file with the certificate that you show, and its chain [default: the environment variable
+    /// PQTLS_STORE_CERT]
+    #[arg(long, value_name = "FILE", display_order = 822)]
+    store_cert: Option<PathBuf>,
+
+    /// Of a store at https://: PEM file with the private key of that certificate [default: the environment variable
+    /// PQTLS_STORE_CERT_KEY]
+    #[arg(long, value_name = "FILE", display_order = 823)]
+    store_cert_key: Option<PathBuf>,
+
+    /// Of a store at https://: PEM file with the root of the CA that certified its server [default: the environment variable
+    /// PQTLS_STORE_CA]
+    #[arg(long, value_name = "FILE", display_order = 824)]
+    store_ca: Option<PathBuf>,
+}
+
+/// A file that an option names, or else an environment variable that isn't empty.
+fn or_variable(file: Option<&PathBuf>, variable: &str) -> Option<PathBuf> {
+    let named = || env::var_os(variable).filter(|value| !value.is_empty());
+    file.cloned().or_else(|| named().map(PathBuf::from))
+}
+
+impl DoorOptions {
+    /// The store behind a door. Nothing is sent yet.
+    pub(super) fn at(&self, address: &DoorAddress) -> Result<DoorKeys, Failure> {
+        Ok(self.keys_at(address)?)
+    }
+
+    fn keys_at(&self, address: &DoorAddress) -> Result<DoorKeys, DoorFailure> {
+        let Parts {
+            host,
+            port,
+            mount,
+            options,
+        } = address.parts()?;
+        let chain = or_variable(self.store_cert.as_ref(), "PQTLS_STORE_CERT");
+        let key = or_variable(self.store_cert_key.as_ref(), "PQTLS_STORE_CERT_KEY");
+        let client = match (&chain, &key) {
+            (Some(chain), Some(key)) => Some(ClientFiles { chain, key }),
+            (None, None) => None,
+            _ => return Err(DoorFailure::HalfACertificate),
+        };
+        let token = self.token()?;
+        if client.is_none() && token.is_none() {
+            return Err(DoorFailure::NobodyAsks);
+        }
+        let roots = or_variable(self.store_ca.as_ref(), "PQTLS_STORE_CA");
+        let tls = tls::to_server(&roots.ok_or(DoorFailure::NoRoots)?, client);
+        let tls = tls.map_err(DoorFailure::Tls)?;
+        let transport = TlsTransport::new(tls.into(), &host, port, options);
+        let transport = transport.map_err(|error| DoorFailure::Tls(error.to_string()))?;
+        let token = token.as_ref().map(RemoteToken::as_str);
+        Ok(DoorKeys {
+            store: RemoteStore::new(transport, &mount, token),
+            address: address.clone(),
+        })
+    }
+
+    fn token(&self) -> Result<Option<RemoteToken>, DoorFailure> {
+        if let Some(name) = &self.store_token_credential {
+            let read = RemoteToken::credential(name);
+            return read.map(Some).map_err(|error| DoorFailure::Token {
+                place: name.clone(),
+                error,
+            });
+        }
+        let file = or_variable(self.store_token_file.as_ref(), "PQTLS_STORE_TOKEN_FILE");
+        let read = file.map(|file| {
+            RemoteToken::read(&file).map_err(|error| DoorFailure::Token {
+                place: file.display().to_string(),
+                error,
+            })
+        });
+        read.transpose()
+    }
+}
+
+/// A version as a door shows it, if it signs.
+const ENABLED: &str = "enabled";
+
+/// The keys of a store behind a door.
+#[derive(Clone, Debug)]
+pub(in crate::commands) struct DoorKeys {
+    pub(super) store: RemoteStore,
+    address: DoorAddress,
+}
+
+impl DoorKeys {
+    pub(in crate::commands) fn address(&self) -> &DoorAddress {
+        &self.address
+    }
+
+    /// A version that signs: one, or the newest that is enabled.
+    pub(super) fn signer(
+        &self,
+        key: &KeyLabel,
+        version: Option<Version>,
+    ) -> Result<RemoteSigner, Failure> {
+        let name = key.at_door()?;
+        let version = match version {
+            Some(version) => version,
+            None => self.newest(key)?,
+        };
+        RemoteSigner::at(&self.store, name, version)
+            .map_err(|error| self.of_version(&key.at(version), name, error).into())
+    }
+
+    /// The public key of a version: one, or the newest that is enabled.
+    pub(super) fn public_key(
+        &self,
+        key: &KeyLabel,
+        version: Option<Version>,
+    ) -> Result<(Version, PublicKey), Failure> {
+        let name = key.at_door()?;
+        let version = match version {
+            Some(version) => version,
+            None => self.newest(key)?,
+        };
+        self.store
+            .public_key(name, Some(version))
+            .map_err(|error| self.of_version(&key.at(version), name, error).into())
+    }
+
+    /// The newest version that is enabled.
+    fn newest(&self, key: &KeyLabel) -> Result<Version, Failure> {
+        let shown = self.store.show(key.at_door()?);
+        let versions = shown.map_err(|error| self.of_key(key, error))?.versions;
+        let mut newest_first = versions.iter().rev();
+        let newest = newest_first
+            .find(|one| one.state.as_deref().is_none_or(|state| state == ENABLED))
+            .map(|one| one.version);
+        let none = || DoorFailure::NoneEnabled {
+            door: self.address.to_string(),
+            key: key.to_string(),
+        };
+        Ok(newest.ok_or_else(none)?)
+    }
+
+    /// The algorithm of a key.
+    pub(super) fn algorithm(&self, key: &KeyLabel) -> Result<Algorithm, Failure> {
+        let found = self.store.public_key(key.at_door()?, None);
+        let (_, public) = found.map_err(|error| self.of_key(key, error))?;
+        Ok(public.algorithm())
+    }
+
+    /// Makes a key, and returns its version; `None` if there is one already.
+    pub(in crate::commands) fn create(
+        &self,
+        key: &KeyLabel,
+        algorithm: Algorithm,
+        exportable: bool,
+    ) -> Result<Option<Version>, Failure> {
+        let made = self
+            .store
+            .create(key.at_door()?, &key_type(algorithm), exportable);
+        Ok(made.map_err(|error| self.failed(error))?)
+    }
+
+    /// Makes the next version of a key, and says which one this process made.
+    pub(super) fn rotate(&self, key: &KeyLabel) -> Result<Version, Failure> {
+        let made = self.store.rotate(key.at_door()?);
+        let made = made.map_err(|error| self.of_key(key, error))?;
+        Ok(made.ok_or_else(|| DoorFailure::UnsaidVersion(self.address.to_string()))?)
+    }
+
+    /// Makes a key, or the next version of it, and says which version this process made: no other process is told that.
+    pub(super) fn new_version(
+        &self,
+        key: &KeyLabel,
+        algorithm: Algorithm,
+    ) -> Result<Version, Failure> {
+        let made = self
+            .store
+            .create(key.at_door()?, &key_type(algorithm), false);
+        let refused = match made {
+            Ok(Some(version)) => return Ok(version),
+            Ok(None) => None,
+            // There is one already of which who asks may make versions, or of another algorithm.
+            Err(
+                error @ RemoteError::Refused {
+                    status: 400 | 403, ..
+                },
+            ) => Some(error),
+            Err(error) => return Err(self.failed(error).into()),
+        };
+        let found = match (self.algorithm(key), refused) {
+            (Ok(found), _) => found,
+            (Err(_), Some(refused)) => return Err(self.failed(refused).into()),
+            (Err(failure), None) => return Err(failure),
+        };
+        if found != algorithm {
+            return Err(StoreFailure::OtherAlgorithm {
+                key: key.to_string(),
+                found: found.name(),
+                asked: algorithm.name(),
+            }
+            .into());
+        }
+        self.rotate(key)
+    }
+
+    /// What failed, and where.
+    pub(super) fn failed(&self, error: RemoteError) -> DoorFailure {
+        DoorFailure::Remote {
+            door: self.address.to_string(),
+            error,
+        }
+    }
+
+    /// The same about a key, which there may not be.
+    pub(super) fn of_key(&self, key: &KeyLabel, error: RemoteError) -> DoorFailure {
+        match error.is_no_key() {
+            true => DoorFailure::NoKey {
+                door: self.address.to_string(),
+                key: key.to_string(),
+            },
+            false => self.failed(error),
+        }
+    }
+
+    /// The same about a version. That there is none, only a list of the others says.
+    fn of_version(&self, id: &KeyVersion, name: &str, error: RemoteError) -> DoorFailure {
+        if !matches!(
+            error,
+            RemoteError::Refused {
+                status: 400 | 404,
+                ..
+            }
+        ) {
+            return self.failed(error);
+        }
+        match self.store.show(name) {
+            Err(error) if error.is_no_key() => self.of_key(&id.key, error),
+            Ok(shown) if shown.versions.iter().all(|one| one.version != id.version) => {
+                DoorFailure::NoVersion {
+                    door: self.address.to_string(),
+                    version: id.to_string(),
+                }
+            }
+            _ => self.failed(error),
+        }
+    }
+}
+
+/// The type of keys of an algorithm.
+fn key_type(algorithm: Algorithm) -> String {
+    algorithm.name().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Result<Parts, DoorFailure> {
+        DoorAddress::in_text(text).unwrap().parts()
+    }
+
+    #[test]
+    fn addresses_name_server_and_mount() {
+        for (text, host, port, mount) in [
+            ("https://keys.example", "keys.example", 443, "transit"),
+            ("https://keys.example/", "keys.example", 443, "transit"),
+            (
+                "https://keys.example:8200/v1/pki",
+                "keys.example",
+                8200,
+                "pki",
+            ),
+            ("https://127.0.0.1:1/v1/a/b/", "127.0.0.1", 1, "a/b"),
+            ("https://[::1]/v1/pki", "::1", 443, "pki"),
+            ("https://[::1]:8200?timeout=7", "::1", 8200, "transit"),
+        ] {
+            let found = parts(text).unwrap();
+            assert_eq!(
+                (&*found.host, found.port, &*found.mount),
+                (host, port, mount),
+                "{text}"
+            );
+        }
+        let options = parts("https://a?timeout=7&connect_timeout=3600")
+            .unwrap()
+            .options;
+        assert_eq!(options.answering, Duration::from_secs(7));
+        assert_eq!(options.connecting, Duration::from_secs(3600));
+    }
+
+    #[test]
+    fn other_addresses_are_refused() {
+        for text in [
+            "http://keys.example",
+            "https://",
+            "https://:8200",
+            "https://token@keys.example",
+            "https://keys.example:x",
+            "https://::1",
+            "https://[keys.example]",
+            "https://keys.example/v1/",
+            "https://keys.example/transit",
+            "https://keys.example/v1/a/../b",
+            "https://keys.example/v1/a#b",
+            "https://keys.example?token=x",
+            "https://keys.example?timeout=0",
+            "https://keys.example?timeout",
+        ] {
+            let refused = parts(text).unwrap_err();
+            assert!(matches!(refused, DoorFailure::Address(_)), "{text}");
+            assert!(!refused.to_string().contains("token@"), "{refused}");
+        }
+    }
+}
