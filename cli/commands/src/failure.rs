@@ -959,6 +959,12 @@ impl From<StoreFailure> for Failure {
     }
 }
 
+impl From<DoorFailure> for Failure {
+    fn from(failure: DoorFailure) -> Self {
+        StoreFailure::Door(failure).into()
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         StoreFailure::Store(error).into()

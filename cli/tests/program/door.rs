@@ -26,14 +26,14 @@ fn pki(served: &Served) -> String {
 }
 
 /// A folder in which a CA's keys can be made behind a door: `issuer` may make and use them, `successor` may use them and make
-/// versions of those that are there, `reader` may only see them.
+/// versions of those that are there, `maker` may make them and use none, `reader` may only see them.
 fn for_cas() -> Folder {
-    let folder = with_server(&["issuer", "successor", "reader"]);
+    let folder = with_server(&["issuer", "successor", "maker", "reader"]);
     folder
         .pqtls("store grants show --out grants.toml --kek-file kek")
         .ok();
     let grants = folder.read("grants.toml");
-    let of_ca = "[\"pki/ca/*\"]\nissuer = [\"create\", \"rotate\", \"sign\", \"show\"]\nsuccessor = [\"rotate\", \"sign\", \"show\"]\nreader = [\"show\"]\n";
+    let of_ca = "[\"pki/ca/*\"]\nissuer = [\"create\", \"rotate\", \"sign\", \"show\"]\nsuccessor = [\"rotate\", \"sign\", \"show\"]\nmaker = [\"create\", \"rotate\", \"show\"]\nreader = [\"show\"]\n";
     folder.write("grants.toml", grants + of_ca);
     folder
         .pqtls("store grants set grants.toml --kek-file kek")
@@ -76,12 +76,10 @@ fn reference(served: &Served, key: &str) -> String {
 /// The files of a CA with what they have.
 fn content(folder: &Folder) -> Vec<(String, Vec<u8>)> {
     let listed = folder.shell("cd ca && find . -type f | sort");
-    let files = listed.ok().lines().map(str::to_owned).collect::<Vec<_>>();
-    let content = |file: String| {
-        let bytes = folder.bytes(&format!("ca/{file}"));
-        (file, bytes)
-    };
-    files.into_iter().map(content).collect()
+    let files = listed.ok().lines();
+    files
+        .map(|file| (file.into(), folder.bytes(&format!("ca/{file}"))))
+        .collect()
 }
 
 #[track_caller]
@@ -453,6 +451,17 @@ fn a_ca_whose_keys_are_behind_a_door_does_all_that_a_ca_does() {
         "permission denied",
     );
     assert!(!folder.path().join("e.pem").exists() && !folder.path().join("e.key").exists());
+    // Nor is anything half made by who may make keys, and can't sign with them.
+    let before = content(&folder);
+    let as_maker = |line: &str| as_issuer(line).replace("file issuer", "file maker");
+    for line in [
+        as_maker("ca rollover"),
+        init(&served, "--dir half").replace("file issuer", "file maker"),
+    ] {
+        refuses(&folder, &line, 4, "permission denied");
+    }
+    assert_eq!(content(&folder), before);
+    assert!(!folder.path().join("half").exists());
     // Each signature has an entry.
     served.end();
     let log = json(&folder.pqtls("store audit log --kek-file kek --json"));

@@ -5,7 +5,6 @@ use std::io;
 use pq_keystore::KeyName;
 use pq_keystore::remote::{RemoteError, TransportError};
 
-use super::{Failure, StoreFailure};
 use crate::exit_status::ExitStatus;
 
 /// Why the door to a key store does not do something. The text about an address has nothing of it, since there may be a token in it.
@@ -130,7 +129,8 @@ impl DoorFailure {
 fn advice(error: &RemoteError) -> &'static str {
     match error {
         RemoteError::Transport(TransportError::Tls(_)) => {
-            "; check that --store-ca has the root of the CA that certified it, and that the certificate is for this name"
+            "; check that --store-ca has the root of the CA that certified it, that its certificate is for this name, and, if it wants \
+             one of yours, --store-cert"
         }
         error if error.retry() => "; try again once it answers",
         RemoteError::Refused {
@@ -144,11 +144,5 @@ fn advice(error: &RemoteError) -> &'static str {
         }
         RemoteError::Answer(_) => "; check that the address is that of a key server",
         _ => "",
-    }
-}
-
-impl From<DoorFailure> for Failure {
-    fn from(failure: DoorFailure) -> Self {
-        StoreFailure::Door(failure).into()
     }
 }

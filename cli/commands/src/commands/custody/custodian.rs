@@ -5,7 +5,7 @@ use pq_keystore::{KeyDetails, StoreError, Version, VersionState};
 
 use super::door::DoorKeys;
 use super::key_name::{KeyLabel, KeyOrVersion};
-use super::place::{Opened, StorePlace};
+use super::opened::Opened;
 use super::signer::KeyInStore;
 use crate::failure::{DoorFailure, Failure, StoreFailure};
 use crate::keys::{Algorithm, PublicKey};
@@ -18,14 +18,6 @@ pub(in crate::commands) enum Custodian {
 }
 
 impl Custodian {
-    /// The store, which has to be one that this process has open.
-    pub(in crate::commands) fn here(self, place: &StorePlace) -> Result<Opened, Failure> {
-        match self {
-            Self::Here(opened) => Ok(opened),
-            Self::Door(_) => Err(DoorFailure::NeedsStore(place.to_string()).into()),
-        }
-    }
-
     /// A key that signs: its newest version that is enabled, or one version.
     pub(in crate::commands) fn signer(
         &self,

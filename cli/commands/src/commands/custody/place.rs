@@ -20,6 +20,7 @@ use pq_keystore::{Store, StoreError, StoreOptions};
 use super::custodian::Custodian;
 use super::door::{DoorAddress, DoorOptions};
 use super::kek::KekOptions;
+use super::opened::Opened;
 use super::postgres::Address;
 use crate::failure::{DoorFailure, Failure, StoreFailure};
 use crate::files::Source;
@@ -214,18 +215,14 @@ impl fmt::Debug for OpenStores {
     }
 }
 
-/// A store, and who asks.
-#[derive(Clone)]
-pub(in crate::commands) struct Opened {
-    pub(in crate::commands) store: Store,
-    pub(in crate::commands) principal: Principal,
-}
-
 impl Place {
     /// The store, which has to be one that is opened here.
     pub(in crate::commands) fn open(&self) -> Result<Opened, Failure> {
         let place = self.location.place_here()?;
-        self.access.custodian_at(&place)?.here(&place)
+        match self.access.custodian_at(&place)? {
+            Custodian::Here(opened) => Ok(opened),
+            Custodian::Door(_) => Err(DoorFailure::NeedsStore(place.to_string()).into()),
+        }
     }
 
     /// The store, wherever it is.

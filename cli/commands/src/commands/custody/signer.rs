@@ -13,7 +13,7 @@ use pq_keystore::{KeyId, KeyName, StoredSigner};
 
 use super::door::DoorKeys;
 use super::key_name::{KeyLabel, KeyVersion};
-use super::place::Opened;
+use super::opened::Opened;
 use crate::failure::{Failure, StoreFailure};
 use crate::keys::{Algorithm, KeyError, Narrow, SigningKey};
 
@@ -62,7 +62,7 @@ impl Signer for AnySigner {
 pub(in crate::commands) struct KeyInStore {
     id: KeyVersion,
     public: AnyPublicKey,
-    signer: Keeper,
+    signer: Box<Keeper>,
 }
 
 /// What signs for this process.
@@ -100,7 +100,7 @@ impl KeyInStore {
         Ok(Self {
             id: signer.id().clone().into(),
             public: AnyPublicKey::from_spki_der(&signer.spki()).map_err(KeyError::from)?,
-            signer: Keeper::Here { opened, signer },
+            signer: Keeper::Here { opened, signer }.into(),
         })
     }
 
@@ -109,7 +109,7 @@ impl KeyInStore {
         Self {
             id: key.at(signer.version()),
             public: signer.public_key().clone(),
-            signer: Keeper::Door { door, signer },
+            signer: Keeper::Door { door, signer }.into(),
         }
     }
 
@@ -132,7 +132,7 @@ impl KeyInStore {
 
     /// Signs what a policy may permit: a message, or its µ.
     pub(in crate::commands) fn sign_input(&self, input: Input<'_>) -> Result<Vec<u8>, Failure> {
-        match &self.signer {
+        match &*self.signer {
             Keeper::Here { opened, signer } => {
                 let Opened { store, principal } = opened;
                 Ok(store.sign_by(principal, signer.id(), input)?.signature)
@@ -149,14 +149,14 @@ impl KeyInStore {
     }
 
     fn spki(&self) -> SubjectPublicKeyInfoDer<'_> {
-        match &self.signer {
+        match &*self.signer {
             Keeper::Here { signer, .. } => signer.spki(),
             Keeper::Door { signer, .. } => signer.spki(),
         }
     }
 
     fn signature_algorithm(&self) -> AlgorithmIdentifierOwned {
-        match &self.signer {
+        match &*self.signer {
             Keeper::Here { signer, .. } => signer.signature_algorithm(),
             Keeper::Door { signer, .. } => signer.signature_algorithm(),
         }
@@ -164,7 +164,7 @@ impl KeyInStore {
 
     /// Signs; the error is this program's, with what to do.
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        let (failure, is_transient) = match &self.signer {
+        let (failure, is_transient) = match &*self.signer {
             Keeper::Here { opened, signer } => {
                 let Opened { store, principal } = opened;
                 match store.sign_by(principal, signer.id(), Input::message(message)) {
