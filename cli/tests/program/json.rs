@@ -226,6 +226,7 @@ fn every_report_is_as_its_schema_says() {
         ("store audit log --from 1000 --kek-file kek", 0),
         ("store audit head --out store.head --kek-file kek", 0),
         ("store check --head store.head --kek-file kek", 0),
+        ("store confirm-time --kek-file kek", 0),
         ("store rewrap --kek-file kek --new-kek-file kek-2", 0),
         ("store list --kek-file kek", 1),
         ("store backup keys.backup", 0),

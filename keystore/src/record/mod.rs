@@ -4,6 +4,7 @@
 //! read. It uses [`name`](crate::name), [`policy`](crate::policy),
 //! [`custody`](crate::custody) and [`encoding`](crate::encoding).
 
+mod clock;
 mod grants_file;
 mod index;
 mod key;
@@ -14,6 +15,7 @@ mod version;
 #[cfg(feature = "door")]
 mod wrapping;
 
+pub(crate) use self::clock::ClockRecord;
 pub use self::grants_file::{InvalidGrantsFile, MAX_GRANTS_FILE_LEN};
 pub(crate) use self::index::{BUCKETS, IndexPlace, IndexRecord};
 pub(crate) use self::key::{KeyRecord, MAX_VERSIONS};

@@ -16,6 +16,7 @@ const MAX_LEN: usize = 255;
 /// |---|---|
 /// | `kek` | the key of the store, under the operator's key |
 /// | `store` | what the store is, and who may do what in it |
+/// | `clock` | the latest time that the store knows |
 /// | `wrapping` | the key under which imported keys are wrapped, once somebody asked for it |
 /// | `index/3f` | how often rows were written; a row belongs to one of 128 |
 /// | `key/tenant/purpose/name` | a key's algorithm, policy and newest version |
@@ -32,6 +33,11 @@ impl RowKey {
     /// The row that has the store's key under the operator's.
     pub fn kek() -> Self {
         Self("kek".into())
+    }
+
+    /// The row that has the latest time that the store knows.
+    pub fn clock() -> Self {
+        Self("clock".into())
     }
 
     /// The row that has the key under which imported keys are wrapped.

@@ -11,7 +11,7 @@ use crate::audit::{self, AuditEntry, SignedHead};
 use crate::name::KeyName;
 use crate::policy::{Principal, Verb};
 use crate::record::PrivatePart;
-use crate::storage::LogHead;
+use crate::storage::{LogHead, RowKey};
 
 /// What a check found.
 #[derive(Debug)]
@@ -116,6 +116,11 @@ impl Store {
             }
         }
         tokens.finish(inner, &mut report.orphans, &mut report.damaged);
+        match inner.table.read(&[RowKey::clock()])?.clock() {
+            Ok(_) => {}
+            Err(error @ StoreError::Damaged { .. }) => report.damaged.push(error),
+            Err(error) => return Err(error),
+        }
         #[cfg(feature = "door")]
         match inner.unwrapping_key() {
             Ok(_) => {}

@@ -112,13 +112,25 @@ pub enum StoreError {
     /// out such a key.
     #[error("{0} is not due for rotation any more")]
     NotDue(KeyName),
-    /// The clock is behind the last entry of the audit log, so it can't be relied on.
+    /// The clock is behind the latest time that the store knows, so one of them is wrong. Where the clock is right,
+    /// [`confirm_time`](crate::Store::confirm_time) says so.
     #[error(
-        "the clock is {seconds} seconds behind the last entry of the audit log; set it, then try again"
+        "the clock is {seconds} seconds behind the latest time at which the store was changed. Set it; or, if it is right, and was \
+         ahead then, have the time confirmed"
     )]
     ClockBehind {
         /// By how much.
         seconds: u64,
+    },
+    /// The clock is more than 400 days ahead of the latest time that the store knows, so it may be wrong. Where it is right,
+    /// [`confirm_time`](crate::Store::confirm_time) says so.
+    #[error(
+        "the clock is {days} days ahead of the latest time at which the store was changed. Set it; or, if it is right, have the \
+         time confirmed"
+    )]
+    ClockAhead {
+        /// By how much.
+        days: u64,
     },
     /// There would be more than a store takes.
     #[error("{0}")]
@@ -256,6 +268,7 @@ impl StoreError {
             Self::NotYet { .. } => "not-yet",
             Self::NotDue(_) => "not-due",
             Self::ClockBehind { .. } => "clock-behind",
+            Self::ClockAhead { .. } => "clock-ahead",
             Self::Limit(_) => "limit",
             Self::Damaged { reason, .. } => match reason {
                 Damage::PutBack => "put-back",

@@ -62,6 +62,8 @@ pub(super) struct Inner {
     seen: Mutex<Seen>,
     /// Where the log ended when something was put in memory since; `None` if there were too many.
     heads: Mutex<Option<Vec<LogHead>>>,
+    /// The latest time that the storage's row of it had, as far as this process saw.
+    pub(super) latest: AtomicU64,
     started: Instant,
     /// When the storage was last reached, in milliseconds since the start.
     reached: AtomicU64,
@@ -94,6 +96,7 @@ impl Inner {
                 wrapped: None,
             }),
             heads: Mutex::new(Some(Vec::new())),
+            latest: AtomicU64::new(0),
             started: Instant::now(),
             reached: AtomicU64::new(0),
             failed: AtomicU64::new(Self::NEVER),
@@ -121,7 +124,15 @@ impl Inner {
         decide: impl FnMut(&Rows<'_>, u64) -> Result<Plan<T>, StoreError>,
     ) -> Result<(T, Option<Made>), StoreError> {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        self.table.commit(keys, || self.options.now(), decide)
+        let made = self.table.commit(keys, || self.options.now(), decide)?;
+        self.note_time();
+        Ok(made)
+    }
+
+    /// Notes the time, alone in this process.
+    pub(super) fn note_time_alone(&self) {
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        self.note_time();
     }
 
     /// Writes entries to the log, all before it returns. It relies on the row of the store, so that they don't get into the

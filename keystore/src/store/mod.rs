@@ -6,6 +6,7 @@ mod attesting;
 mod batch;
 mod cache;
 mod checking;
+mod clock;
 mod commit;
 #[cfg(feature = "door")]
 mod door;

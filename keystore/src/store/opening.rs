@@ -17,7 +17,7 @@ use super::rows::{Draft, Rows, Table, of_rows, place_of};
 use super::worker::Worker;
 use crate::audit::Event;
 use crate::policy::{Principal, Role, Verb};
-use crate::record::{BUCKETS, IndexRecord, Scope, StoreGrants, StoreRecord};
+use crate::record::{BUCKETS, ClockRecord, IndexRecord, Scope, StoreGrants, StoreRecord};
 use crate::sealing::{Bound, Kek, KekRecord, Sealer, new_store_key};
 use crate::storage::{
     Append, Change, CommitError, Expected, LogHead, RowChange, RowKey, Storage, Write,
@@ -65,6 +65,12 @@ impl Store {
         let entry = event.entry_after(&sealer, &LogHead::EMPTY, id, now)?;
         let mut values = first_index(&sealer);
         values.push((RowKey::kek(), wrapped.encode()));
+        let clock = ClockRecord {
+            serial: 1,
+            latest: now,
+        };
+        let clock = sealer.authenticate(RowKey::clock().as_str(), clock.encode());
+        values.push((RowKey::clock(), clock));
         values.push((RowKey::store(), store_row));
         let row = |(key, value)| RowChange {
             key,
@@ -289,7 +295,7 @@ fn first_index(sealer: &Sealer) -> Vec<(RowKey, Vec<u8>)> {
     let mut index: BTreeMap<u8, IndexRecord> = (0..BUCKETS)
         .map(|bucket| (bucket, IndexRecord::default()))
         .collect();
-    for key in [RowKey::store(), RowKey::kek()] {
+    for key in [RowKey::store(), RowKey::kek(), RowKey::clock()] {
         let place = place_of(sealer, &key);
         index.entry(place.bucket).or_default().set(place, 1);
     }

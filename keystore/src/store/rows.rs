@@ -10,7 +10,9 @@ use crate::encoding::InvalidRecord;
 use crate::name::{KeyId, KeyName};
 #[cfg(feature = "door")]
 use crate::record::WrappingRecord;
-use crate::record::{BUCKETS, IndexPlace, IndexRecord, KeyRecord, StoreRecord, VersionRecord};
+use crate::record::{
+    BUCKETS, ClockRecord, IndexPlace, IndexRecord, KeyRecord, StoreRecord, VersionRecord,
+};
 use crate::sealing::{KekRecord, Sealer};
 use crate::storage::{
     Change, Expected, LogHead, Row, RowChange, RowKey, RowPrefix, Snapshot, Storage, Write,
@@ -173,6 +175,14 @@ impl Rows<'_> {
         let written = self.written(&key);
         let written = written.ok_or_else(|| StoreError::damaged(key, Damage::Missing))?;
         Ok((written, record))
+    }
+
+    /// The latest time that the store knows, or `None` in a store of before there was such a row.
+    pub(super) fn clock(&self) -> Result<Option<ClockRecord>, StoreError> {
+        let key = RowKey::clock();
+        let record = self.read(&key, ClockRecord::decode)?;
+        self.check_serial(&key, record.map_or(0, |record| record.serial))?;
+        Ok(record)
     }
 
     /// The record of the key under which imported keys are wrapped, or `None` if there never was one.

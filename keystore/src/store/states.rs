@@ -5,7 +5,6 @@ use core::time::Duration;
 use super::Store;
 use super::error::StoreError;
 use super::inner::Inner;
-use super::rows::Rows;
 use super::tokens::PlaceInToken;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Principal, Verb};
@@ -14,9 +13,6 @@ use crate::storage::RowKey;
 
 /// How many versions are removed at once.
 const REMOVED_AT_ONCE: usize = 100;
-
-/// How far a clock may be behind the last entry of the log, in milliseconds.
-const CLOCKS_APART: u64 = 60_000;
 
 impl Store {
     /// Disables a version: it signs, decapsulates and verifies nothing any more. Of one that is to be destroyed or was
@@ -61,9 +57,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Policy`] if the key's policy wants a longer time; [`StoreError::ClockBehind`] if the clock is behind the last
-    /// entry of the log; [`StoreError::State`] unless it is enabled or
-    /// disabled; and those of [`disable`](Self::disable).
+    /// [`StoreError::Policy`] if the key's policy wants a longer time; [`StoreError::ClockBehind`] and [`StoreError::ClockAhead`];
+    /// [`StoreError::State`] unless it is enabled or disabled; and those of [`disable`](Self::disable).
     pub fn schedule_destruction(
         &self,
         principal: &Principal,
@@ -71,12 +66,8 @@ impl Store {
         after: Duration,
     ) -> Result<(), StoreError> {
         let (name, version) = (id.name(), id.version());
-        self.inner().change_key(
-            principal,
-            Verb::Schedule,
-            name,
-            &[],
-            |rows, record, _, now| {
+        self.inner()
+            .change_key(principal, Verb::Schedule, name, &[], |_, record, _, now| {
                 if after < record.policy.destroy_after {
                     return Err(StoreError::Policy(
                         "the key's policy wants a longer time before a destruction",
@@ -88,14 +79,13 @@ impl Store {
                 if !matches!(state, VersionState::Enabled | VersionState::Disabled) {
                     return Err(in_state(id, *state, Verb::Schedule));
                 }
-                self.inner().check_clock(rows, now)?;
+                self.inner().check_clock(now)?;
                 *state = VersionState::DestroyScheduled {
                     at: now.saturating_add(after),
                     verifies: state.verifies(),
                 };
                 Ok((Some(version), ()))
-            },
-        )
+            })
     }
 
     /// Cancels a scheduled destruction. The version is disabled afterwards.
@@ -118,8 +108,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotYet`] before that time by the clock, [`StoreError::ClockBehind`] if the clock is behind the last
-    /// entry of the log, [`StoreError::State`] unless it is scheduled, and those of [`disable`](Self::disable).
+    /// [`StoreError::NotYet`] before that time by the clock, [`StoreError::ClockBehind`] and
+    /// [`StoreError::ClockAhead`], [`StoreError::State`] unless it is scheduled, and those of [`disable`](Self::disable).
     /// [`StoreError::LeftInToken`] if it is destroyed, but its token didn't remove the private key, as it was away: then
     /// destroying it again removes it there.
     pub fn destroy(&self, principal: &Principal, id: &KeyId) -> Result<(), StoreError> {
@@ -214,7 +204,7 @@ impl Inner {
                     VersionState::DestroyScheduled { at, verifies } => (at, verifies),
                     state => return Err(in_state(id, state, Verb::Destroy)),
                 };
-                self.check_clock(rows, now)?;
+                self.check_clock(now)?;
                 if now < at {
                     return Err(StoreError::NotYet {
                         id: id.clone(),
@@ -257,20 +247,5 @@ impl Inner {
             *state = next(*state, now).ok_or_else(|| in_state(id, *state, verb))?;
             Ok((Some(version), ()))
         })
-    }
-
-    /// Checks that the clock isn't behind the last entry of the log, but for what clocks of several machines are apart.
-    pub(super) fn check_clock(&self, rows: &Rows<'_>, now: u64) -> Result<(), StoreError> {
-        let last = self.table.entries(rows.head.sequence, 1)?;
-        let Some(last) = last.first() else {
-            // Another entry follows already, and the change will be decided on anew; or the log is empty, which it never is.
-            return Err(StoreError::Contended);
-        };
-        match last.time.checked_sub(now) {
-            Some(behind) if behind > CLOCKS_APART => Err(StoreError::ClockBehind {
-                seconds: behind.div_ceil(1000),
-            }),
-            _ => Ok(()),
-        }
     }
 }

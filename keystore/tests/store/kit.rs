@@ -195,7 +195,7 @@ impl Fixture {
 
     /// All rows of the storage, which are few.
     pub(crate) fn rows(&self) -> Vec<(RowKey, Row)> {
-        let keys = [RowKey::kek(), RowKey::store()];
+        let keys = [RowKey::kek(), RowKey::store(), RowKey::clock()];
         let mut rows: Vec<_> = keys
             .iter()
             .map(|key| (key.clone(), self.row(key)))

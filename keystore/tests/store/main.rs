@@ -53,7 +53,7 @@ macro_rules! on {
             );
             tests_of!(matrix, $place: who_has_no_right_gets_nothing);
             tests_of!(tampering, $place:
-                changed_rows_are_refused, swapped_rows_are_refused, older_rows_are_refused, missing_rows_are_refused,
+                changed_rows_are_refused, swapped_rows_are_refused, older_rows_are_refused, missing_rows_are_refused, a_changed_clock_is_refused,
                 another_kek_is_refused, rewrapping_touches_no_key,
                 rows_put_back_with_their_index,
             );

@@ -138,6 +138,9 @@ fn tries(is_in_token: bool) -> Vec<Try> {
         (Verb::Administer, ALWAYS, |store, who, _| {
             store.store_grants(who).map(drop)
         }),
+        (Verb::Administer, ALWAYS, |store, who, _| {
+            store.confirm_time(who)
+        }),
         // These change the state, so they come last. A principal with one verb finds the state as it was.
         (
             Verb::Disable,

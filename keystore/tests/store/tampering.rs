@@ -186,6 +186,48 @@ pub(crate) fn older_rows_are_refused(place: &impl Place) {
     );
 }
 
+/// Without the row of the latest time, or with another one, no clock is believed, and all else goes on.
+pub(crate) fn a_changed_clock_is_refused(place: &impl Place) {
+    let mut fixture = told(place);
+    let key = fixture.key_with("k", "ML-DSA-44", |policy| {
+        policy.destroy_after = core::time::Duration::ZERO;
+    });
+    let (id, row) = (key.at(version(1)), RowKey::clock());
+    let older = fixture.row(&row).value;
+    fixture.clock.advance(core::time::Duration::from_secs(100));
+    fixture.store.rotate(&admin(), &key).unwrap();
+    let newest = fixture.row(&row).value;
+    assert_ne!(older, newest);
+    let mut flipped = newest.clone();
+    flipped[9] ^= 1;
+    for (write, expected) in [
+        (Write::Put(older), "put-back"),
+        (Write::Put(flipped), "damaged"),
+        (Write::Put(Vec::new()), "damaged"),
+        (Write::Delete, "missing"),
+    ] {
+        fixture.write(&row, write);
+        fixture = fixture.reopened();
+        let scheduled =
+            fixture
+                .store
+                .schedule_destruction(&admin(), &id, core::time::Duration::ZERO);
+        assert_eq!(code(scheduled), expected);
+        assert_eq!(code(fixture.store.confirm_time(&admin())), expected);
+        fixture.store.rotate(&admin(), &key).unwrap();
+        assert_eq!(sign(&fixture, "k"), "done");
+        let report = fixture.store.check(&admin(), &[]).unwrap();
+        assert_eq!(report.damaged.len(), 1);
+        assert_eq!(report.damaged[0].code(), expected);
+    }
+    fixture.write(&row, Write::Put(newest));
+    fixture = fixture.reopened();
+    fixture
+        .store
+        .schedule_destruction(&admin(), &id, core::time::Duration::ZERO)
+        .unwrap();
+}
+
 pub(crate) fn missing_rows_are_refused(place: &impl Place) {
     let mut fixture = told(place);
     let key = fixture.key("k", "ML-DSA-44");

@@ -301,12 +301,27 @@ pub(crate) fn states_follow_each_other(place: &impl Place) {
     assert_eq!(code(store.destroy(&admin(), &first)), "not-yet");
     fixture.clock.advance(DAY - Duration::from_millis(1));
     assert_eq!(code(store.destroy(&admin(), &first)), "not-yet");
-    // A clock that is behind the log isn't believed, though the time has come by it.
+    // A clock that is behind isn't believed, though the time has come by it, and isn't after it was used for changes, either.
     fixture.clock.advance(DAY);
     store.enable(&admin(), &second).unwrap();
     fixture.clock.set_back(DAY / 2);
-    assert_eq!(code(store.destroy(&admin(), &first)), "clock-behind");
+    for number in 0..2 {
+        assert_eq!(code(store.destroy(&admin(), &first)), "clock-behind");
+        let rescheduled = store.schedule_destruction(&admin(), &second, DAY);
+        assert_eq!(code(rescheduled), "clock-behind");
+        fixture.key(&format!("behind{number}"), "ML-DSA-44");
+    }
     fixture.clock.advance(DAY / 2);
+    // Nor is one that is far ahead, though by it the time has come, too.
+    fixture.clock.advance(401 * DAY);
+    for number in 0..2 {
+        assert_eq!(code(store.destroy(&admin(), &first)), "clock-ahead");
+        let scheduled = store.schedule_destruction(&admin(), &second, DAY);
+        assert_eq!(code(scheduled), "clock-ahead");
+        fixture.key(&format!("ahead{number}"), "ML-DSA-44");
+    }
+    // What was changed by it doesn't make the right one wrong.
+    fixture.clock.set_back(401 * DAY);
     store.destroy(&admin(), &first).unwrap();
     assert_eq!(state(0), VersionState::Destroyed { verifies: true });
     assert_eq!(code(store.destroy(&admin(), &first)), "state");
@@ -520,16 +535,20 @@ pub(crate) fn due_keys_are_rotated(place: &impl Place) {
     // Clocks that are a little apart make nothing due.
     fixture.clock.set_back(Duration::from_secs(3_600));
     assert!(store.rotate_due(&admin()).unwrap().is_empty());
-    // A clock that is behind the log rotates nothing.
+    // A clock that is behind rotates nothing, also after it was used for a change.
     fixture.clock.set_back(30 * DAY);
-    let refused = store.rotate_due(&admin()).unwrap();
-    assert_eq!(refused.len(), 2);
-    for refused in refused {
-        assert_eq!(code(refused.result), "clock-behind");
+    for number in 0..2 {
+        let refused = store.rotate_due(&admin()).unwrap();
+        assert_eq!(refused.len(), 2);
+        for refused in refused {
+            assert_eq!(code(refused.result), "clock-behind");
+        }
+        fixture.key(&format!("then{number}"), "ML-DSA-44");
     }
-    // If the log says later that it is this time, a clock was far ahead, and what was made by it would not be due for as long:
+    // If somebody says that it is this time, a clock was ahead, and what was made by it would not be due for as long:
     // so it is now, once, and versions stay in order.
-    fixture.key("now", "ML-DSA-44");
+    assert_eq!(code(store.confirm_time(&user())), "denied");
+    store.confirm_time(&admin()).unwrap();
     assert_eq!(store.rotate_due(&admin()).unwrap().len(), 2);
     assert!(store.rotate_due(&admin()).unwrap().is_empty());
     assert_eq!(fixture.sign(&weekly, MESSAGE).id, weekly.at(version(3)));

@@ -380,6 +380,9 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         StoreError::NotExportable(_) => {
             "; only a new key can be exportable, by its policy or --exportable"
         }
+        StoreError::ClockBehind { .. } | StoreError::ClockAhead { .. } => {
+            ", by \"pqtls store confirm-time\""
+        }
         StoreError::State { .. } => "; see \"pqtls store show\"",
         StoreError::HeadNotReached { .. } => {
             "; find out who changed the store before you use its keys"

@@ -8,6 +8,7 @@ mod attestation;
 mod audit;
 mod backup;
 mod check;
+mod confirm_time;
 mod copying;
 mod decaps;
 mod encaps;
@@ -68,6 +69,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Audit(audit::Command),
     Check(check::Arguments),
+    ConfirmTime(confirm_time::Arguments),
     Rewrap(rewrap::Arguments),
     Backup(backup::Arguments),
     Restore(restore::Arguments),
@@ -100,6 +102,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::VerifyAttestation(arguments) => verify_attestation::run(&arguments, json),
         Command::Audit(command) => audit::run(command, json),
         Command::Check(arguments) => check::run(&arguments, json),
+        Command::ConfirmTime(arguments) => confirm_time::run(&arguments, json),
         Command::Rewrap(arguments) => rewrap::run(&arguments, json),
         Command::Backup(arguments) => backup::run(&arguments, json),
         Command::Restore(arguments) => restore::run(&arguments, json),
