@@ -26,6 +26,7 @@ use tracing::{info, warn};
 use zeroize::Zeroizing;
 
 use super::IdentityError;
+use super::files::SignerSource;
 use super::stapled::{self, OcspSource, Shown, Stapled};
 use crate::algorithms::{Algorithms, KeyAlgorithm, Signature, Strength};
 use crate::hello::{Offer, TrustAnchorId};
@@ -243,6 +244,22 @@ impl Identity {
             false => key_in_pem(key)?,
         };
         Self::new(certificates(chain), key, provider)
+    }
+
+    /// Reads a chain from the content of a file, in PEM or DER, and checks it with the signer that a source has for it.
+    pub(super) fn in_file(
+        chain: &[u8],
+        source: &dyn SignerSource,
+        provider: &CryptoProvider,
+    ) -> Result<Self, IdentityError> {
+        let chain = certificates(pem::all_in(chain, CERTIFICATE).map_err(of_chain)?);
+        let leaf = chain.first().ok_or(IdentityError::NoCertificate)?;
+        let leaf = Certificate::from_der(leaf)
+            .map_err(|error| IdentityError::Certificate { index: 0, error })?;
+        let signer = source
+            .signer(&leaf.spki())
+            .map_err(IdentityError::NoSigner)?;
+        Self::with_signer(chain, signer, SignatureCheck::Each, provider)
     }
 
     /// States the trust anchor IDs of the CA that the chain ends at, in place of those stated before.

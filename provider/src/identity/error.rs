@@ -126,6 +126,10 @@ pub enum IdentityError {
         algorithm: KeyAlgorithm,
     },
 
+    /// A [source](super::SignerSource) has no signer for the leaf's key.
+    #[error("there is no signer for the certificate: {0}")]
+    NoSigner(Box<dyn Error + Send + Sync>),
+
     /// The signer's signatures are not those of the leaf's key in a scheme of TLS 1.3.
     #[error(
         "the signer makes signatures of {signature}, and TLS has no scheme for them with a key for {algorithm}; use          ML-DSA, ECDSA with the hash of the key's curve, Ed25519 or RSA-PSS with SHA-256, SHA-384 or SHA-512"
@@ -212,6 +216,17 @@ pub enum IdentityError {
         chain: PathBuf,
         /// The file with the key.
         key: PathBuf,
+        /// What is wrong.
+        error: Box<Self>,
+    },
+
+    /// A chain from a file can't be used with a key that is elsewhere.
+    #[error("{} with the key {key}: {error}", .chain.display())]
+    InFile {
+        /// The file with the chain.
+        chain: PathBuf,
+        /// What the key's source calls it.
+        key: String,
         /// What is wrong.
         error: Box<Self>,
     },

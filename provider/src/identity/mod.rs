@@ -88,7 +88,8 @@
 //!
 //! An identity may have its private key in a hardware module, a key store or behind a network:
 //! [`Identity::with_signer`], and [the module `sign`](crate::sign#keys-that-are-elsewhere) for what that means for handshakes.
-//! To rotate the key, replace the identity: chain and signer change together.
+//! To rotate the key, replace the identity: chain and signer change together. If the chain is in a file,
+//! [`FilePair::with_signers`] does that when the file changes.
 //!
 //! # Adding a chain
 //!
@@ -162,7 +163,7 @@ mod stapled;
 pub use certified::Identity;
 pub use choice::Choice;
 pub use error::IdentityError;
-pub use files::{FilePair, IdentityFiles, WatchError, Watcher};
+pub use files::{FilePair, IdentityFiles, SignerSource, WatchError, Watcher};
 pub use resolver::Identities;
 pub use set::IdentitySet;
 pub use stapled::OcspSource;

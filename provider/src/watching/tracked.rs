@@ -35,6 +35,8 @@ enum Last {
     Changed(u64),
     /// Content that was refused, and reported.
     Refused(u64),
+    /// Content that was reported, and is to be tried again.
+    Postponed(u64),
     /// No content, which was reported.
     Unreadable,
 }
@@ -94,7 +96,7 @@ impl<T: PartialEq> Tracked<T> {
         match self.last {
             _ if is_complete => Seen::New,
             Last::Refused(before) if before == stamp => Seen::NotYet,
-            Last::Changed(before) if before == stamp => Seen::New,
+            Last::Changed(before) | Last::Postponed(before) if before == stamp => Seen::New,
             _ => {
                 self.last = Last::Changed(stamp);
                 Seen::NotYet
@@ -124,12 +126,20 @@ impl<T: PartialEq> Tracked<T> {
         self.is_reported = true;
     }
 
+    /// Notes that the content with this stamp can't be used yet: each look finds it as new. Returns whether to report it.
+    pub fn postpone(&mut self, stamp: u64, is_complete: bool) -> bool {
+        let is_known = self.last == Last::Postponed(stamp);
+        self.last = Last::Postponed(stamp);
+        self.is_reported = true;
+        is_complete || !is_known
+    }
+
     /// Notes that the files are for another identity from now on, which may take content that was
     /// refused before.
     pub fn start_over(&mut self) {
         let seen = match self.last {
             Last::InUse => self.in_use,
-            Last::Changed(seen) | Last::Refused(seen) => Some(seen),
+            Last::Changed(seen) | Last::Refused(seen) | Last::Postponed(seen) => Some(seen),
             Last::Unreadable => None,
         };
         self.in_use = None;
@@ -142,7 +152,7 @@ impl<T: PartialEq> Tracked<T> {
     /// `look` is asked for their traits only if needed.
     pub fn is_as_read(&self, look: impl FnOnce() -> Option<T>) -> bool {
         let [first, last] = self.read;
-        !matches!(self.last, Last::Changed(_))
+        !matches!(self.last, Last::Changed(_) | Last::Postponed(_))
             && last.saturating_duration_since(first) > TICK
             && self.traits.is_some()
             && self.traits == look()
@@ -223,6 +233,24 @@ mod tests {
         assert_eq!(tracked.saw(1, (), now, false), Seen::Restored);
         assert!(Tracked::<()>::unreadable().failed(true));
         assert!(!Tracked::<()>::unreadable().failed(false));
+    }
+
+    #[test]
+    fn what_is_postponed_is_tried_at_each_look() {
+        let start = Instant::now();
+        let mut tracked = Tracked::read(1, (), start);
+        tracked.take(1);
+        let later = start + LATER;
+        assert_eq!(tracked.saw(2, (), later, false), Seen::NotYet);
+        assert_eq!(tracked.saw(2, (), later, false), Seen::New);
+        assert!(tracked.postpone(2, false));
+        assert!(!tracked.is_as_read(|| Some(())));
+        assert_eq!(tracked.saw(2, (), later, false), Seen::New);
+        // It is reported once, or when somebody asks for a look.
+        assert!(!tracked.postpone(2, false));
+        assert!(tracked.postpone(2, true));
+        assert_eq!(tracked.saw(1, (), later, false), Seen::Restored);
+        assert_eq!(tracked.saw(2, (), later, false), Seen::NotYet);
     }
 
     #[test]

@@ -1,24 +1,27 @@
 //! Certificates and ticket keys that are replaced while the server runs.
 
 use alloc::sync::Arc;
+use core::error::Error;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{OnceLock, mpsc};
+use std::sync::{Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::{Instant, SystemTime};
 
 use pq_x509::certificate::{Certificate, Validity};
 use pq_x509::issuing::{CertificateBuilder, EndEntity, Issuer};
-use pq_x509::keys::{KeyError, SignatureAlgorithm};
+use pq_x509::keys::{KeyError, SignatureAlgorithm, SubjectKey as _};
 use pq_x509::pki_types::CertificateDer;
 use rustls::crypto::{CryptoProvider, KeyProvider};
-use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
 use rustls::sign::{Signer, SigningKey};
 use rustls::{ClientConfig, HandshakeKind, ServerConfig, SignatureScheme};
-use rustls_pq::identity::{Identities, IdentityError, IdentityFiles, IdentitySet, WatchError};
+use rustls_pq::identity::{
+    FilePair, Identities, IdentityError, IdentityFiles, IdentitySet, SignerSource, WatchError,
+};
 use rustls_pq::{Builder, Tickets};
 use tempfile::TempDir;
 
@@ -142,6 +145,82 @@ fn files_looked_at_too_often() {
         assert!(error.to_string().contains("at least a millisecond"));
     }
     assert!(watch.watch(Duration::from_millis(1)).is_ok());
+}
+
+/// Keys that are elsewhere, which a test adds, and how often the source was asked.
+#[derive(Clone, Default)]
+struct Elsewhere(Arc<(Mutex<Vec<String>>, AtomicUsize)>);
+
+impl Elsewhere {
+    fn add(&self, pair: &Pair) {
+        self.0.0.lock().unwrap().push(pair.key.clone());
+    }
+}
+
+impl SignerSource for Elsewhere {
+    fn signer(
+        &self,
+        spki: &SubjectPublicKeyInfoDer<'_>,
+    ) -> Result<Arc<dyn pq_x509::keys::Signer>, Box<dyn Error + Send + Sync>> {
+        self.0.1.fetch_add(1, Ordering::Relaxed);
+        let keys = self.0.0.lock().unwrap();
+        let mut keys = keys
+            .iter()
+            .map(|key| pq_x509::keys::SigningKey::from_pkcs8_pem(key).unwrap());
+        let key = keys.find(|key| key.spki() == *spki);
+        Ok(Arc::new(key.ok_or("no version has this key")?))
+    }
+
+    fn description(&self) -> String {
+        "store:shop/web/tls".into()
+    }
+}
+
+/// The chain alone is in a file: the signer changes with it, and only when it changes.
+#[test]
+fn chains_whose_keys_are_elsewhere() {
+    events::record();
+    let pki = Pki::new();
+    let files = Files::new("elsewhere");
+    let [first, second] = [(); 2].map(|()| pki.issue());
+    let keys = Elsewhere::default();
+    put(&files.chain, &first.chain);
+    let pair = FilePair::with_signers(&files.chain, keys.clone()).as_default();
+    let watch = IdentityFiles::new(provider()).with_pair(pair);
+    let error = watch.load().unwrap_err();
+    assert!(matches!(&error, IdentityError::InFile { error, .. }
+        if matches!(**error, IdentityError::NoSigner(_))));
+    for words in [
+        &files.name(),
+        "store:shop/web/tls",
+        "no version has this key",
+    ] {
+        assert!(error.to_string().contains(words), "{error}");
+    }
+
+    keys.add(&first);
+    let (identities, watcher) = watch.watch(OFTEN).unwrap();
+    assert!(first.is_served_by(&identities));
+    assert!(identities.current().identities().all(|one| one.may_block()));
+    // A chain for a key that isn't there yet: it is reported once, and taken when the key is.
+    put(&files.chain, &second.chain);
+    let reports = || events::lines(&["WARN", "certificate refused", &files.name()]).len();
+    events::wait_for(&["WARN", "no version has this key", &files.name()]);
+    let asked = || keys.0.1.load(Ordering::Relaxed);
+    let before = asked();
+    while asked() < before + 3 {
+        thread::sleep(OFTEN);
+    }
+    assert_eq!(reports(), 1);
+    assert!(first.is_served_by(&identities));
+    keys.add(&second);
+    second.wait_until_served_by(&identities);
+
+    // Nothing changes, and nobody is asked.
+    let before = asked();
+    watcher.reload();
+    thread::sleep(10 * OFTEN);
+    assert_eq!(asked(), before);
 }
 
 /// The files are for a name that the certificate doesn't have.

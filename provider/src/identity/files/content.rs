@@ -3,34 +3,45 @@
 use core::hash::BuildHasher;
 use std::fs::Metadata;
 use std::hash::RandomState;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use pq_keys::encoding::pem;
 use zeroize::Zeroizing;
 
+use super::key_place::KeyPlace;
 use crate::identity::IdentityError;
 use crate::watching::{FileTraits, ReadError, WholeFile};
+
+/// What the system says of a chain's file, and of that of its key if there is one.
+pub(super) type PairTraits = (FileTraits, Option<FileTraits>);
+
+/// What the system says of a pair now.
+pub(super) fn traits_of_pair(chain: &Path, key: &KeyPlace) -> io::Result<PairTraits> {
+    let key = key.file().map(FileTraits::look).transpose()?;
+    Ok((FileTraits::look(chain)?, key))
+}
 
 /// The content of a pair of files.
 pub(super) struct Content {
     pub(super) chain: Zeroizing<Vec<u8>>,
+    /// Empty if it is in no file.
     pub(super) key: Zeroizing<Vec<u8>>,
     /// What the system said of them before they were read.
-    pub(super) traits: [FileTraits; 2],
+    pub(super) traits: PairTraits,
     /// The mode of the file with the key, if everybody can read it, or others than its owner can
     /// write it.
     pub(super) exposed_by: Option<u32>,
 }
 
 impl Content {
-    pub(super) fn read(chain: &Path, key: &Path) -> Result<Self, IdentityError> {
-        let (chain, key) = (read(chain)?, read(key)?);
+    pub(super) fn read(chain: &Path, key: &KeyPlace) -> Result<Self, IdentityError> {
+        let (chain, key) = (read(chain)?, key.file().map(read).transpose()?);
         Ok(Self {
-            traits: [&chain, &key].map(WholeFile::traits),
-            exposed_by: exposure(&key.metadata),
+            traits: (chain.traits(), key.as_ref().map(WholeFile::traits)),
+            exposed_by: key.as_ref().and_then(|key| exposure(&key.metadata)),
             chain: chain.content,
-            key: key.content,
+            key: key.map(|key| key.content).unwrap_or_default(),
         })
     }
 

@@ -2,15 +2,18 @@
 //!
 //! * [`IdentityFiles`] says which files, and loads them.
 //! * `content` reads a pair, and only if both are regular files.
+//! * `key_place` is where the key of a pair is: in a file, or with a source of signers.
 //! * `response` is an OCSP response beside a pair.
 //! * `watched` is a pair, and the identity made from it.
 //! * `watcher` looks at the files again and again, and takes over what has changed.
 
 mod content;
+mod key_place;
 mod response;
 mod watched;
 mod watcher;
 
+pub use key_place::SignerSource;
 pub use watcher::{WatchError, Watcher};
 
 use alloc::sync::Arc;
@@ -24,6 +27,7 @@ use rustls::pki_types::UnixTime;
 use tracing::warn;
 
 use self::content::Content;
+use self::key_place::KeyPlace;
 use self::response::ResponseFile;
 use super::set::Serves;
 use super::stapled::OcspSource;
@@ -182,12 +186,12 @@ impl fmt::Debug for IdentityFiles {
 }
 
 /// The PEM files of a chain, leaf first, and of its key, and which clients get the chain: see
-/// [`IdentityFiles::with_pair`].
+/// [`IdentityFiles::with_pair`]. The key may also be [elsewhere](Self::with_signers).
 #[derive(Clone, Debug)]
 #[must_use = "it is for `IdentityFiles::with_pair`"]
 pub struct FilePair {
     chain: PathBuf,
-    key: PathBuf,
+    key: KeyPlace,
     ocsp_response: Option<PathBuf>,
     ocsp_issuers: Vec<Certificate>,
     serves: Serves,
@@ -198,9 +202,22 @@ pub struct FilePair {
 impl FilePair {
     /// Files for the names in the certificate.
     pub fn new(chain: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        Self::of(chain.into(), KeyPlace::File(key.into()))
+    }
+
+    /// A file with a chain, for the names in the certificate, whose key is elsewhere: `source` is asked for the signer with
+    /// the leaf's public key. See [`Identity::with_signer`]; each signature is verified before it is sent.
+    ///
+    /// If the files are [watched](IdentityFiles::watch), the source is asked again whenever the chain changes, so that chain
+    /// and signer change together. If it has no signer then, it is asked again at each look.
+    pub fn with_signers(chain: impl Into<PathBuf>, source: impl SignerSource + 'static) -> Self {
+        Self::of(chain.into(), KeyPlace::Signers(Arc::new(source)))
+    }
+
+    fn of(chain: PathBuf, key: KeyPlace) -> Self {
         Self {
-            chain: chain.into(),
-            key: key.into(),
+            chain,
+            key,
             ocsp_response: None,
             ocsp_issuers: Vec::new(),
             serves: Serves::ItsNames,
@@ -275,13 +292,20 @@ impl FilePair {
         content: &Content,
         provider: &CryptoProvider,
     ) -> Result<Identity, IdentityError> {
-        let identity =
-            self.identity(content, provider)
-                .map_err(|error| IdentityError::InFiles {
+        let identity = self
+            .identity(content, provider)
+            .map_err(|error| match &self.key {
+                KeyPlace::File(key) => IdentityError::InFiles {
                     chain: self.chain.clone(),
-                    key: self.key.clone(),
+                    key: key.clone(),
                     error: error.into(),
-                })?;
+                },
+                KeyPlace::Signers(source) => IdentityError::InFile {
+                    chain: self.chain.clone(),
+                    key: source.description(),
+                    error: error.into(),
+                },
+            })?;
         self.warn_about(&identity, content);
         Ok(identity)
     }
@@ -291,7 +315,11 @@ impl FilePair {
         content: &Content,
         provider: &CryptoProvider,
     ) -> Result<Identity, IdentityError> {
-        Ok(Identity::in_files(&content.chain, &content.key, provider)?
+        let identity = match &self.key {
+            KeyPlace::File(_) => Identity::in_files(&content.chain, &content.key, provider),
+            KeyPlace::Signers(source) => Identity::in_file(&content.chain, &**source, provider),
+        };
+        Ok(identity?
             .with_ocsp_issuers(self.ocsp_issuers.iter().cloned())
             .with_trust_anchors(self.trust_anchors.iter().copied())
             .with_protocols(self.protocols.iter().cloned()))
@@ -313,7 +341,7 @@ impl FilePair {
     fn warn_about_mode(&self, content: &Content) {
         if let Some(mode) = content.exposed_by {
             warn!(
-                key = %self.key.display(),
+                key = %self.key,
                 mode = %format_args!("{mode:o}"),
                 "the private key can be read by everybody, or written by others than its owner; \
                  `chmod g-w,o=` it, and replace it if somebody may have read it"

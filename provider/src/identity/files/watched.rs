@@ -4,24 +4,23 @@
 use alloc::sync::Arc;
 use core::panic::AssertUnwindSafe;
 use std::hash::RandomState;
-use std::io;
 use std::panic::catch_unwind;
-use std::path::Path;
 use std::time::Instant;
 
 use rustls::crypto::CryptoProvider;
 use tracing::{info, warn};
 
 use super::FilePair;
+use super::content::{PairTraits, traits_of_pair};
 use super::response::{ResponseFile, WatchedResponse};
 use crate::identity::{Identity, IdentityError};
-use crate::watching::{FileTraits, Seen, Tracked};
+use crate::watching::{Seen, Tracked};
 
 /// A pair of files, and the identity made from it.
 pub(super) struct Watched {
     pub(super) files: FilePair,
     pub(super) current: Arc<Identity>,
-    tracked: Tracked<[FileTraits; 2]>,
+    tracked: Tracked<PairTraits>,
     response: Option<WatchedResponse>,
     /// The mode of the file with the key, as in the last warning.
     exposed_by: Option<u32>,
@@ -119,6 +118,13 @@ impl Watched {
                 self.tracked.take(stamp);
                 Look::Changed
             }
+            // The chain may be of use in a while, as it is.
+            Err(error @ IdentityError::NoSigner(_)) => {
+                if self.tracked.postpone(stamp, is_complete) {
+                    self.refuse(&error);
+                }
+                Look::Unusable
+            }
             Err(error) => {
                 self.refuse(&error);
                 self.tracked.refuse(stamp);
@@ -137,7 +143,7 @@ impl Watched {
     fn restored(&self) {
         info!(
             chain = %self.files.chain.display(),
-            key = %self.files.key.display(),
+            key = %self.files.key,
             "the files have the certificate again that is in use"
         );
     }
@@ -145,15 +151,11 @@ impl Watched {
     fn refuse(&self, error: &IdentityError) {
         warn!(
             chain = %self.files.chain.display(),
-            key = %self.files.key.display(),
+            key = %self.files.key,
             %error,
             "new certificate refused; the one before stays in use"
         );
     }
-}
-
-fn traits_of_pair(chain: &Path, key: &Path) -> io::Result<[FileTraits; 2]> {
-    Ok([FileTraits::look(chain)?, FileTraits::look(key)?])
 }
 
 #[cfg(test)]
@@ -264,7 +266,7 @@ mod tests {
         assert!(matches!(setup.look(), Look::Changed));
 
         setup.read_for(2 * TICK);
-        fs::remove_file(&setup.watched.files.key).unwrap();
+        fs::remove_file(setup.watched.files.key.file().unwrap()).unwrap();
         assert!(!setup.watched.is_as_read());
         assert!(matches!(setup.look(), Look::Unusable));
         assert!(!setup.watched.is_as_read());
