@@ -91,6 +91,22 @@ impl StoredSigner {
         })
     }
 
+    /// The version with this public key, for which there is a certificate: a rotation changes nothing until there is one for
+    /// the new version.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoVersionWithKey`], and those of [`at`](Self::at).
+    pub fn with_public_key(
+        store: &Store,
+        principal: &Principal,
+        name: &KeyName,
+        spki: &SubjectPublicKeyInfoDer<'_>,
+    ) -> Result<Self, StoreError> {
+        let id = store.version_with_key(principal, name, spki)?;
+        Self::at(store, principal, &id)
+    }
+
     /// Which version it is.
     pub fn id(&self) -> &KeyId {
         &self.id

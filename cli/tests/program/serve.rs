@@ -1,11 +1,14 @@
 //! `pqtls store serve`, and those who watch it.
 
 use core::time::Duration;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::thread;
+use std::time::Instant;
 
 use pq_keystore::remote::{RemoteStore, TlsTransport, TlsTransportOptions};
 use pq_x509::certificate::Certificate;
+use pq_x509::keys::SubjectKey as _;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::folder::Folder;
@@ -35,13 +38,27 @@ fn client(folder: &Folder, port: u16) -> RemoteStore {
 
 /// What is answered to the head of a request, before any of its body was sent.
 fn answer_to_head(folder: &Folder, port: u16, fields: &str) -> String {
+    let head = "POST /v1/transit/sign/session HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n";
+    answer_to(folder, port, &format!("{head}{fields}\r\n"))
+}
+
+/// What is answered to a request with the token.
+fn request(folder: &Folder, port: u16, method: &str, path: &str, body: &str) -> String {
+    let len = body.len();
+    let request = format!(
+        "{method} /v1/transit/{path} HTTP/1.1\r\nhost: a\r\nx-vault-token: {TOKEN}\r\nconnection: close\r\n\
+         content-length: {len}\r\n\r\n{body}"
+    );
+    answer_to(folder, port, &request)
+}
+
+fn answer_to(folder: &Folder, port: u16, request: &str) -> String {
     let socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let name = "127.0.0.1".try_into().unwrap();
     let connection = ClientConnection::new(config(folder).into(), name).unwrap();
     let mut tls = StreamOwned::new(connection, socket);
-    let head = "POST /v1/transit/sign/session HTTP/1.1\r\nhost: a\r\ncontent-length: 99\r\n";
-    write!(tls, "{head}{fields}\r\n").unwrap();
+    tls.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     tls.read_to_string(&mut answer).unwrap();
     answer
@@ -96,4 +113,94 @@ fn who_watches_sees_what_was_done_with_keys() {
         !answer.contains("session") && !answer.contains(TOKEN),
         "{answer}"
     );
+}
+
+/// The certificate that the server shows to whoever connects now, or why none.
+fn certificate_of(folder: &Folder, port: u16) -> io::Result<Certificate> {
+    let mut socket = TcpStream::connect(("127.0.0.1", port))?;
+    socket.set_read_timeout(Some(PATIENCE))?;
+    let name = "127.0.0.1".try_into().unwrap();
+    let mut connection = ClientConnection::new(config(folder).into(), name).unwrap();
+    while connection.is_handshaking() {
+        connection.complete_io(&mut socket)?;
+    }
+    let leaf = &connection.peer_certificates().unwrap()[0];
+    Ok(Certificate::from_der(leaf).unwrap())
+}
+
+/// What the log has, once it has these words.
+#[track_caller]
+fn wait_for(folder: &Folder, words: &str) {
+    let begun = Instant::now();
+    while !folder.read("log").contains(words) {
+        assert!(
+            begun.elapsed() < PATIENCE,
+            "{words}: {}",
+            folder.read("log")
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_store_has_the_key_of_its_own_server() {
+    let folder = with_server(&[]);
+    let new = "store new shop/tokens/tls --algorithm ML-DSA-44 --grant web=sign --grant operator=user --kek-file kek";
+    folder.pqtls(new).ok();
+    let public = "store public shop/tokens/tls --out server.pub --kek-file kek";
+    folder.pqtls(public).ok();
+    folder
+        .pqtls("ca issue 127.0.0.1 --dir tls --key server.pub --out server.pem")
+        .ok();
+    // Whoever may not sign, serves nothing, and neither does another key.
+    for (key, words) in [
+        ("tls --as eve", "eve may not sign shop/tokens/tls"),
+        ("tls#2 --as web", "there is no version shop/tokens/tls#2"),
+    ] {
+        let line = format!(
+            "store serve --kek-file kek --cert server.pem --tokens tokens.toml --listen 127.0.0.1:0 --key store:shop/tokens/{key}"
+        );
+        let refused = folder.pqtls(&line);
+        assert_eq!(refused.status(), 3, "{}", refused.stderr());
+        assert!(refused.stderr().contains(words), "{}", refused.stderr());
+    }
+
+    let served = Served::start_with(&folder, "--key store:shop/tokens/tls --as web --mount transit=shop/tokens");
+    let port = served.port;
+    let first = certificate_of(&folder, port).unwrap();
+    let keys = client(&folder, port);
+    // A rotation changes nothing for the server until its certificate is for the new version.
+    keys.rotate("tls").unwrap();
+    assert_eq!(certificate_of(&folder, port).unwrap().der(), first.der());
+    let (version, public) = keys.public_key("tls", None).unwrap();
+    assert_eq!(version.get(), 2);
+    folder.write("server.pub", public.to_spki_pem());
+    folder
+        .pqtls("ca issue 127.0.0.1 --dir tls --key server.pub --out next.pem")
+        .ok();
+    folder.shell("mv next.pem server.pem").ok();
+    let hang_up = format!("kill -HUP {}", served.id());
+    folder.shell(&hang_up).ok();
+    wait_for(&folder, "certificate replaced");
+    let second = certificate_of(&folder, port).unwrap();
+    assert_eq!(second.spki(), public.spki());
+    // A certificate for another key is refused, and the one before stays.
+    folder.shell("cp server.pem good.pem").ok();
+    folder
+        .pqtls("ca issue 127.0.0.1 --dir tls --new-key other.key --out other.pem")
+        .ok();
+    folder.shell("mv other.pem server.pem").ok();
+    folder.shell(&hang_up).ok();
+    wait_for(&folder, "no version of shop/tokens/tls has this public key");
+    assert_eq!(certificate_of(&folder, port).unwrap().der(), second.der());
+    folder.shell("mv good.pem server.pem").ok();
+
+    // A version that doesn't sign any more: the client gets an alert, and the log a line.
+    keys.rotate("tls").unwrap();
+    let body = r#"{"min_decryption_version": 3}"#;
+    let changed = request(&folder, port, "POST", "keys/tls/config", body);
+    assert!(changed.starts_with("HTTP/1.1 20"), "{changed}");
+    let refused = certificate_of(&folder, port).unwrap_err();
+    assert!(refused.to_string().contains("alert"), "{refused}");
+    wait_for(&folder, "shop/tokens/tls#2 is older than version 3");
 }

@@ -1,5 +1,6 @@
 //! `pqtls store serve` for tests: a store, what its server needs, and the server, which ends with the test.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
@@ -47,8 +48,13 @@ pub(crate) fn with_server(principals: &[&str]) -> Folder {
 impl Served {
     /// Serves the store of a folder, with these options.
     pub(crate) fn start(folder: &Folder, options: &str) -> Self {
+        Self::start_with(folder, &format!("--key server.key {options}"))
+    }
+
+    /// The same with a TLS key that the options name. What it says of itself is in `log`.
+    pub(crate) fn start_with(folder: &Folder, options: &str) -> Self {
         let line = format!(
-            "store serve --kek-file kek --cert server.pem --key server.key --tokens tokens.toml --listen 127.0.0.1:0 {options}"
+            "store serve --kek-file kek --cert server.pem --tokens tokens.toml --listen 127.0.0.1:0 {options}"
         );
         let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));
         command
@@ -56,12 +62,15 @@ impl Served {
             .current_dir(folder.path())
             .env_remove("PQTLS_STORE")
             .env_remove("PQTLS_STORE_AS")
+            .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+            .stderr(File::create(folder.path().join("log")).unwrap());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let serving = lines.next().unwrap().unwrap();
+        let serving = lines.next();
+        let serving = serving.unwrap_or_else(|| panic!("{}", folder.read("log")));
+        let serving = serving.unwrap();
         assert!(
             serving.starts_with("Serving https://localhost:"),
             "{serving}"
@@ -71,6 +80,11 @@ impl Served {
             port: port_of(&serving),
             lines,
         }
+    }
+
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// The next line that it says.

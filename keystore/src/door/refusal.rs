@@ -73,6 +73,7 @@ impl From<StoreError> for Refusal {
             },
             StoreError::NotFound(_)
             | StoreError::VersionNotFound(_)
+            | StoreError::NoVersionWithKey(_)
             | StoreError::Exists(_)
             | StoreError::State { .. }
             | StoreError::NoEnabledVersion(_)

@@ -34,6 +34,9 @@ pub enum StoreError {
     /// The key has no such version, or it was removed.
     #[error("there is no version {0}")]
     VersionNotFound(KeyId),
+    /// No version of the key has this public key.
+    #[error("no version of {0} has this public key")]
+    NoVersionWithKey(KeyName),
     /// There is such a key already.
     #[error("there is a key {0} already")]
     Exists(KeyName),
@@ -252,7 +255,7 @@ impl StoreError {
         match self {
             Self::Denied { .. } => "denied",
             Self::NotFound(_) => "not-found",
-            Self::VersionNotFound(_) => "version-not-found",
+            Self::VersionNotFound(_) | Self::NoVersionWithKey(_) => "version-not-found",
             Self::Exists(_) => "exists",
             Self::State { .. } => "state",
             Self::NoEnabledVersion(_) => "no-enabled-version",

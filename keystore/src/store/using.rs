@@ -2,9 +2,9 @@
 
 use alloc::sync::Arc;
 
-use pq_keys::PublicKey;
 use pq_keys::any::{AnyKeyError, AnyPublicKey};
 use pq_keys::spki::AlgorithmIdentifierOwned;
+use pq_keys::{PublicKey, SubjectKey};
 use zeroize::Zeroizing;
 
 use super::Store;
@@ -73,6 +73,31 @@ impl Store {
         let (_, version, private) = self.inner().signing_key(principal, name)?;
         let (spki, algorithm) = private.as_signer()?;
         Ok((name.at(version), spki, algorithm))
+    }
+
+    /// The version with this public key, the newest if several have it.
+    pub(crate) fn version_with_key(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        spki: &[u8],
+    ) -> Result<KeyId, StoreError> {
+        let inner = self.inner();
+        inner.permitted(principal, Verb::Sign, name)?;
+        // Another process may have made it just now.
+        let key = inner.load(name)?;
+        let key = key.ok_or_else(|| StoreError::NotFound(name.clone()))?;
+        let mut damaged = None;
+        for (version, _) in key.record.newest_first() {
+            match inner.public(&key, version) {
+                Ok(public) if *public.spki() == *spki => return Ok(name.at(version)),
+                Ok(_) => {}
+                // Others can be used.
+                Err(error @ StoreError::Damaged { .. }) => damaged = Some(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Err(damaged.unwrap_or_else(|| StoreError::NoVersionWithKey(name.clone())))
     }
 
     /// The public key of one version, which may sign now, and the identifier of its signatures.

@@ -368,7 +368,9 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
              (\"pqtls store grants set\"), or say who you are with --as"
         }
         StoreError::NotFound(_) => "; see \"pqtls store list\"",
-        StoreError::VersionNotFound(_) => "; see \"pqtls store show\"",
+        StoreError::VersionNotFound(_) | StoreError::NoVersionWithKey(_) => {
+            "; see \"pqtls store show\""
+        }
         StoreError::Exists(_) => {
             "; choose another name, or give it another version by \"pqtls store rotate\""
         }

@@ -15,7 +15,7 @@ use crate::files::Source;
 use crate::passphrases::PassphraseOptions;
 
 /// How the name of a key in a store begins. A file whose name does is `./store:…`.
-const PREFIX: &str = "store:";
+pub(super) const PREFIX: &str = "store:";
 
 /// A private key that signs.
 #[derive(Clone, Debug)]

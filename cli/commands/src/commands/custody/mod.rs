@@ -11,6 +11,7 @@ mod opened;
 mod place;
 mod postgres;
 mod reference;
+mod server_keys;
 mod signer;
 mod tls;
 mod token;

@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 
 use self::access::AccessFile;
 use super::made::policy_in;
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeySource, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;
@@ -45,9 +45,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     cert: PathBuf,
 
-    /// PEM file with the private key of the chain's leaf
-    #[arg(long, value_name = "FILE")]
-    key: PathBuf,
+    /// The private key of the chain's leaf: a PEM file, or store:NAME for a key in this store, which --as may sign with. Of
+    /// its versions, that one signs which the chain is for, so a rotation counts once the file of --cert is another one
+    #[arg(long, value_name = "KEY")]
+    key: KeySource,
 
     /// TOML file with the digests of tokens and certificates, and the principal of each; it is read again when it changes
     #[arg(long, value_name = "FILE")]
@@ -122,7 +123,10 @@ A file of tokens:
 
   [[certificates]]
   sha256 = \"…\"                      # pqtls cert fingerprint client.pem
-  principal = \"web\"";
+  principal = \"web\"
+
+The server's own key in the store, when a certificate for it is in me.pem:
+  pqtls store serve --kek-file kek --cert me.pem --key store:shop/web/tls --as web --tokens tokens.toml";
 
 /// How often certificates and tokens are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -155,12 +159,13 @@ impl FromStr for Mount {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let access = AccessFile::read(&arguments.tokens)?;
     // Before anything listens: it may ask for a passphrase.
-    let store = arguments.place.open()?.store;
-    let door = Arc::new(door(arguments, store, &access)?);
+    let opened = arguments.place.open()?;
+    let pair = arguments.key.with_chain(&arguments.cert, &opened)?;
+    let door = Arc::new(door(arguments, opened.store, &access)?);
     arguments.log.start("pqtls_commands");
     record_facade(&[(OPERATION_DURATION, &DURATION_BUCKETS)]).map_err(StoreFailure::serve)?;
     let runtime = Runtime::new().map_err(StoreFailure::serve)?;
-    let stopped = runtime.block_on(serve(arguments, door, access))?;
+    let stopped = runtime.block_on(serve(arguments, pair, door, access))?;
     Ok(match stopped {
         true => ExitStatus::Done,
         false => ExitStatus::InputOutput,
@@ -189,14 +194,14 @@ fn door(arguments: &Arguments, store: Store, access: &AccessFile) -> Result<Door
 /// Serves until a signal comes. Returns whether it ended by itself.
 async fn serve(
     arguments: &Arguments,
+    pair: FilePair,
     door: Arc<Door>,
     access: AccessFile,
 ) -> Result<bool, StoreFailure> {
     let builder = provider_builder(Profile::Default, &[]).map_err(StoreFailure::serve)?;
     let provider = Arc::new(builder.clone().build().map_err(StoreFailure::serve)?);
-    let pair = FilePair::new(&arguments.cert, &arguments.key).as_default();
     let (identities, watcher) = IdentityFiles::new(provider.clone())
-        .with_pair(pair)
+        .with_pair(pair.as_default())
         .watch(LOOK_EVERY)
         .map_err(StoreFailure::serve)?;
     let clients = match &arguments.client_ca {
