@@ -1,6 +1,6 @@
 //! The trait of places where private keys stay.
 
-use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
 use zeroize::Zeroizing;
 
 use super::error::TokenError;
@@ -24,7 +24,7 @@ pub struct TokenInput<'a> {
 /// calls them where blocking is allowed, and bounds the wait. They may be called by several threads.
 ///
 /// What a token answers isn't believed: the store verifies each signature under the public key of the version before it gives
-/// it out, and takes public keys and shared secrets only of the right form. A shared secret can't be checked: whoever
+/// it out, and takes public keys and shared secrets only of the right form. A key that was imported is tried out. A shared secret can't be checked: whoever
 /// encapsulated it notices.
 pub trait Token: Send + Sync {
     /// Makes a key pair that signs or decapsulates, whose private key can't be taken out, and returns its public key. The
@@ -39,6 +39,25 @@ pub trait Token: Send + Sync {
         object: &ObjectId,
         label: &str,
     ) -> Result<AnyPublicKey, TokenError>;
+
+    /// Puts a private key into the token, which gives it out no more than those that it made, and its public key beside it. No
+    /// object has this identifier before.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError::Unsupported`] if the token takes no such keys, as tokens do that don't implement this, and others. There
+    /// may be an object afterwards.
+    fn import(
+        &self,
+        key: &AnyPrivateKey,
+        object: &ObjectId,
+        label: &str,
+    ) -> Result<(), TokenError> {
+        let _ = (object, label);
+        Err(TokenError::Unsupported {
+            what: format!("import keys of {}", key.algorithm()),
+        })
+    }
 
     /// Signs. The signature is as in certificates: DER of two integers for ECDSA (RFC 3279, section 2.2.3).
     ///

@@ -7,7 +7,7 @@ use pq_keys::classical::ClassicalAlgorithm;
 use pq_keys::der::Any;
 use pq_keys::signing::PreHash;
 use pq_keys::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
-use pq_keys::{Algorithm, KeyError, PrivateKey, SignatureAlgorithm, Signer, SubjectKey};
+use pq_keys::{Algorithm, KeyError, PrivateKey, PublicKey, SignatureAlgorithm, Signer, SubjectKey};
 use zeroize::Zeroizing;
 
 use super::error::StoreError;
@@ -97,6 +97,24 @@ impl KeyInToken {
         match verify_by(&self.public, input, &signature)? {
             true => Ok(signature),
             false => Err(self.failed(InvalidAnswer::Signature)),
+        }
+    }
+
+    /// Checks that the private key is that of the public one, which a token wasn't asked for: it was imported.
+    pub(super) fn try_out(&self) -> Result<(), StoreError> {
+        let AnyPublicKey::PostQuantum(PublicKey::Encapsulation(public)) = &self.public else {
+            let message = b"pq-keystore tries out a key that was imported into a token";
+            return self.sign(Input::message(message)).map(drop);
+        };
+        let mut secret = Zeroizing::new([0; 32]);
+        let ciphertext = public
+            .encapsulate_into(&mut secret)
+            .map_err(AnyKeyError::from)?;
+        match self.decapsulate(&ciphertext)? == secret {
+            true => Ok(()),
+            false => Err(self.failed(InvalidAnswer::Attribute(
+                "it decapsulates by another private key",
+            ))),
         }
     }
 

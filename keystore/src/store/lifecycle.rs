@@ -10,7 +10,7 @@ use super::commit::Plan;
 use super::error::StoreError;
 use super::held::HeldKey;
 use super::inner::Inner;
-use super::making::{NOT_FROM_TOKENS, NewKey, When, require_enabled};
+use super::making::{NOT_FROM_TOKENS, NewKey, When, check_same, require_enabled};
 use super::rows::{Draft, Rows};
 use super::showing::Names;
 use crate::audit::Event;
@@ -80,17 +80,8 @@ impl Store {
                 return Err(inner.denied(principal, Verb::Create, Some(name)));
             }
             check_algorithm(algorithm)?;
-            if policy.exportable {
-                return Err(StoreError::Policy(NOT_FROM_TOKENS));
-            }
-            // What stands in the way anyhow leaves no key in the token.
-            if let Some(problem) = policy.problem() {
-                return Err(StoreError::Policy(problem));
-            }
-            if inner.key(name)?.is_some() {
-                return Err(StoreError::Exists(name.clone()));
-            }
-            inner.in_token(token, algorithm, name, |made| {
+            inner.check_new_in_token(name, policy)?;
+            inner.made_in_token(token, algorithm, name, |made| {
                 let key = NewKey::InToken(made);
                 inner.add_key(principal, Verb::Create, name, &key, policy)
             })
@@ -139,6 +130,67 @@ impl Store {
             let key = NewKey::Here(key);
             self.inner()
                 .add_version(principal, Verb::Import, name, &key, None, When::Now)
+        })
+    }
+
+    /// Puts a private key that was made elsewhere into a token, as the first version of a new key: ML-DSA and ML-KEM by their
+    /// seeds (`CKA_SEED`), and ECDSA. The store keeps nothing of it, and later versions are made in the token. Whoever had it
+    /// before may still have it; [`Origin::Imported`](crate::Origin::Imported) says so.
+    ///
+    /// The key is tried out in the token before there is such a version.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_key_in`](Self::create_key_in), with [`Verb::Import`]; [`StoreError::Token`] also if the token takes no such
+    /// key, or ML-DSA or ML-KEM comes without its seed; [`StoreError::Key`] if the parts of the key don't belong together.
+    pub fn import_key_in(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        key: &AnyPrivateKey,
+        policy: &Policy,
+        token: &TokenName,
+    ) -> Result<KeyId, StoreError> {
+        self.inner().measured(Verb::Import, name, || {
+            let inner = self.inner();
+            if !inner.grants().permits(principal, Verb::Import, name) {
+                return Err(inner.denied(principal, Verb::Import, Some(name)));
+            }
+            check_import(key)?;
+            inner.check_new_in_token(name, policy)?;
+            inner.put_in_token(token, key, name, |made| {
+                let key = NewKey::InToken(made);
+                inner.add_key(principal, Verb::Import, name, &key, policy)
+            })
+        })
+    }
+
+    /// Puts a private key that was made elsewhere into a token, as the newest version of a key of the same algorithm. From
+    /// then on, its versions are made there.
+    ///
+    /// # Errors
+    ///
+    /// As [`import_key_in`](Self::import_key_in), and [`StoreError::NotFound`].
+    pub fn import_version_in(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        key: &AnyPrivateKey,
+        token: &TokenName,
+    ) -> Result<KeyId, StoreError> {
+        self.inner().measured(Verb::Import, name, || {
+            let inner = self.inner();
+            let record = &inner.permitted(principal, Verb::Import, name)?.record;
+            check_import(key)?;
+            // What stands in the way anyhow leaves no key in the token.
+            check_same(record.algorithm, key.algorithm())?;
+            if record.policy.exportable {
+                return Err(StoreError::Policy(NOT_FROM_TOKENS));
+            }
+            inner.put_in_token(token, key, name, |made| {
+                let key = NewKey::InToken(made);
+                inner.add_version(principal, Verb::Import, name, &key, Some(token), When::Now)
+            })
         })
     }
 
@@ -308,6 +360,20 @@ fn check_import(key: &AnyPrivateKey) -> Result<(), StoreError> {
 }
 
 impl Inner {
+    /// Checks what stands in the way of a new key in a token anyhow, so that none is left there.
+    fn check_new_in_token(&self, name: &KeyName, policy: &Policy) -> Result<(), StoreError> {
+        if policy.exportable {
+            return Err(StoreError::Policy(NOT_FROM_TOKENS));
+        }
+        if let Some(problem) = policy.problem() {
+            return Err(StoreError::Policy(problem));
+        }
+        match self.key(name)? {
+            Some(_) => Err(StoreError::Exists(name.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Makes a new version where that before it was made.
     fn rotate_in_place(
         &self,

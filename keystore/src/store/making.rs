@@ -19,8 +19,7 @@ use crate::record::{KeyRecord, MAX_VERSIONS, Origin, PrivatePart, VersionRecord,
 use crate::sealing::Bound;
 use crate::storage::RowKey;
 
-pub(super) const NOT_FROM_TOKENS: &str =
-    "a key that may be exported isn't made in a token, which gives out no private key";
+pub(super) const NOT_FROM_TOKENS: &str = "a key that may be exported is neither made in a token nor imported into one, since it gives out no private key";
 
 /// The private key of a new version.
 pub(super) enum NewKey<'a> {
@@ -85,6 +84,17 @@ pub(super) fn require_enabled(
     }
 }
 
+/// All versions of a key are of one algorithm.
+pub(super) fn check_same(key: AnyAlgorithm, version: AnyAlgorithm) -> Result<(), StoreError> {
+    match key == version {
+        true => Ok(()),
+        false => Err(StoreError::Algorithm {
+            algorithm: version,
+            what: "be a version of a key of another algorithm",
+        }),
+    }
+}
+
 impl Inner {
     /// Makes a new version in this token, or in the store.
     pub(super) fn rotate(
@@ -107,7 +117,7 @@ impl Inner {
                     when,
                 )
             }
-            Some(token) => self.in_token(token, record.algorithm, name, |made| {
+            Some(token) => self.made_in_token(token, record.algorithm, name, |made| {
                 let key = NewKey::InToken(made);
                 self.add_version(principal, Verb::Rotate, name, &key, Some(token), when)
             }),
@@ -228,21 +238,16 @@ impl Inner {
                 self.check_clock(now)?;
             }
             key.check_kept(rows)?;
-            if verb == Verb::Import && record.token.is_some() {
+            if verb == Verb::Import && record.token.is_some() && token.is_none() {
                 return Err(StoreError::Policy(
-                    "versions of this key are made in a token, and not imported",
+                    "versions of this key are in a token, and are made or imported there",
                 ));
             }
             if token.is_some() && record.policy.exportable {
                 return Err(StoreError::Policy(NOT_FROM_TOKENS));
             }
             record.token = token.cloned();
-            if record.algorithm != key.algorithm() {
-                return Err(StoreError::Algorithm {
-                    algorithm: key.algorithm(),
-                    what: "be a version of a key of another algorithm",
-                });
-            }
+            check_same(record.algorithm, key.algorithm())?;
             let next = record
                 .newest()
                 .next()

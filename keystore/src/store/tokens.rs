@@ -9,10 +9,11 @@ use alloc::sync::Arc;
 use core::slice;
 use std::collections::HashSet;
 
-use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
 
 use super::Store;
 use super::error::{Damage, StoreError};
+use super::held::KeyInToken;
 use super::inner::Inner;
 use super::log_check::LogCheck;
 use super::rows::Rows;
@@ -103,12 +104,16 @@ impl Store {
         orphans.retain(|orphan| !referred.contains(&orphan.object));
         for orphan in &orphans {
             let removed = inner.token(&orphan.token)?.destroy(&orphan.object);
-            removed.map_err(|error| StoreError::Token {
-                token: orphan.token.clone(),
-                error,
-            })?;
+            removed.map_err(|error| failed(&orphan.token, error))?;
         }
         Ok(orphans)
+    }
+}
+
+fn failed(token: &TokenName, error: impl Into<TokenError>) -> StoreError {
+    StoreError::Token {
+        token: token.clone(),
+        error: error.into(),
     }
 }
 
@@ -116,10 +121,7 @@ impl Inner {
     /// A token that the store was given.
     pub(super) fn token(&self, name: &TokenName) -> Result<&Arc<dyn Token>, StoreError> {
         let token = self.options.tokens.get(name);
-        token.ok_or_else(|| StoreError::Token {
-            token: name.clone(),
-            error: TokenError::NotGiven,
-        })
+        token.ok_or_else(|| failed(name, TokenError::NotGiven))
     }
 
     /// The keys of this store in a token.
@@ -129,10 +131,7 @@ impl Inner {
         token: &Arc<dyn Token>,
     ) -> Result<Vec<ObjectId>, StoreError> {
         let store = self.table.store;
-        let objects = token.objects(store).map_err(|error| StoreError::Token {
-            token: name.clone(),
-            error,
-        })?;
+        let objects = token.objects(store).map_err(|error| failed(name, error))?;
         // Whatever the token says: keys of others are never removed.
         Ok(objects
             .into_iter()
@@ -141,29 +140,62 @@ impl Inner {
     }
 
     /// Makes a key in a token and commits it; if it isn't committed, it is removed from there.
-    pub(super) fn in_token<T>(
+    pub(super) fn made_in_token<T>(
         &self,
         name: &TokenName,
         algorithm: AnyAlgorithm,
         label: &KeyName,
+        commit: impl FnMut(&MadeInToken) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let make = |token: &Arc<dyn Token>, object: &ObjectId| {
+            let public = token.generate(algorithm, object, &label.to_string());
+            match public.map_err(|error| failed(name, error))? {
+                public if public.algorithm() == algorithm => Ok(public),
+                _ => Err(failed(
+                    name,
+                    InvalidAnswer::Attribute("its algorithm is another"),
+                )),
+            }
+        };
+        self.in_token(name, make, commit)
+    }
+
+    /// Puts a key into a token, tries it out there, and commits it; if it isn't committed, it is removed from there.
+    pub(super) fn put_in_token<T>(
+        &self,
+        name: &TokenName,
+        key: &AnyPrivateKey,
+        label: &KeyName,
+        commit: impl FnMut(&MadeInToken) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let put = |token: &Arc<dyn Token>, object: &ObjectId| {
+            let imported = token.import(key, object, &label.to_string());
+            imported.map_err(|error| failed(name, error))?;
+            let key = KeyInToken {
+                name: name.clone(),
+                token: token.clone(),
+                object: *object,
+                public: key.public_half(),
+            };
+            key.try_out()?;
+            Ok(key.public)
+        };
+        self.in_token(name, put, commit)
+    }
+
+    fn in_token<T>(
+        &self,
+        name: &TokenName,
+        make: impl Fn(&Arc<dyn Token>, &ObjectId) -> Result<AnyPublicKey, StoreError>,
         mut commit: impl FnMut(&MadeInToken) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let token = self.token(name)?;
-        let failed = |error| StoreError::Token {
-            token: name.clone(),
-            error,
-        };
         let mut tries = 0;
         loop {
             let row = RowKey::store();
             let before = self.table.read(slice::from_ref(&row))?.row_revision(&row);
             let object = ObjectId::new(self.table.store)?;
-            let made = token.generate(algorithm, &object, &label.to_string());
-            let made = made.and_then(|public| match public.algorithm() == algorithm {
-                true => Ok(public),
-                false => Err(InvalidAnswer::Attribute("its algorithm is another").into()),
-            });
-            let result = match made {
+            let result = match make(token, &object) {
                 Ok(public) => commit(&MadeInToken {
                     token: name.clone(),
                     object,
@@ -174,7 +206,7 @@ impl Inner {
                 Err(_) if self.table.read(slice::from_ref(&row))?.row_revision(&row) != before => {
                     Err(StoreError::Contended)
                 }
-                Err(error) => Err(failed(error)),
+                Err(error) => Err(error),
             };
             match result {
                 // It may have been committed. If it wasn't, it is found as one that no version refers to.

@@ -4,13 +4,16 @@ use cryptoki::mechanism::dsa::{HashSignAdditionalContext, HedgeType, SignAdditio
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::{
-    Attribute, MlDsaParameterSetType, MlKemParameterSetType, SlhDsaParameterSetType,
+    Attribute, KeyType, MlDsaParameterSetType, MlKemParameterSetType, SlhDsaParameterSetType,
 };
-use pq_keys::any::AnyAlgorithm;
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey};
 use pq_keys::classical::ClassicalAlgorithm;
+use pq_keys::der::Encode;
+use pq_keys::der::asn1::OctetStringRef;
 use pq_keys::signing::PreHash;
 use pq_keys::{Algorithm, KemAlgorithm, SignatureAlgorithm};
 use sha2::{Digest, Sha256, Sha384};
+use zeroize::Zeroize;
 
 use crate::custody::TokenError;
 use crate::policy::Input;
@@ -22,6 +25,83 @@ pub(super) struct Generation {
     pub(super) attributes: Vec<Attribute>,
     /// Whether it decapsulates, and doesn't sign.
     pub(super) is_kem: bool,
+}
+
+/// What the templates of a key pair that comes from elsewhere have beside what all have.
+pub(super) struct Import {
+    pub(super) key_type: KeyType,
+    pub(super) public: Vec<Attribute>,
+    pub(super) private: SecretAttributes,
+    /// Whether it decapsulates, and doesn't sign.
+    pub(super) is_kem: bool,
+}
+
+/// Attributes of a private key. What is secret of them is wiped at the end.
+pub(super) struct SecretAttributes(pub(super) Vec<Attribute>);
+
+impl Drop for SecretAttributes {
+    fn drop(&mut self) {
+        for attribute in &mut self.0 {
+            if let Attribute::Seed(secret) | Attribute::Value(secret) = attribute {
+                secret.zeroize();
+            }
+        }
+    }
+}
+
+/// The attributes of a private key that is to be imported, and of its public half.
+pub(super) fn import(key: &AnyPrivateKey) -> Result<Import, TokenError> {
+    let algorithm = key.algorithm();
+    let refused =
+        |why: &str| TokenError::unsupported(format!("import this key of {algorithm}: {why}"));
+    let Generation {
+        attributes, is_kem, ..
+    } = generation(algorithm)?;
+    let (key_type, value, secret) = match key {
+        AnyPrivateKey::PostQuantum(private) => {
+            let key_type = match private.algorithm() {
+                Algorithm::Kem(_) => KeyType::ML_KEM,
+                Algorithm::Signature(set) if ml_dsa(set).is_some() => KeyType::ML_DSA,
+                _ => return Err(refused("PKCS#11 has seeds of ML-DSA and ML-KEM only")),
+            };
+            let seed = private.seed().ok_or_else(|| {
+                refused(
+                    "tokens take its seed, and it was kept without; make a new key in the token",
+                )
+            })?;
+            let value = Attribute::Value(key.public_half().as_bytes().to_vec());
+            (key_type, value, Attribute::Seed(seed.to_vec()))
+        }
+        AnyPrivateKey::Classical(private)
+            if matches!(
+                private.algorithm(),
+                ClassicalAlgorithm::EcdsaP256 | ClassicalAlgorithm::EcdsaP384
+            ) =>
+        {
+            let point = OctetStringRef::new(private.public_key().as_bytes());
+            let point = point.and_then(|point| point.to_der());
+            let point = point.map_err(|error| refused(&error.to_string()))?;
+            let secret = private
+                .to_raw()
+                .map_err(|error| refused(&error.to_string()))?;
+            (
+                KeyType::EC,
+                Attribute::EcPoint(point),
+                Attribute::Value(secret.to_vec()),
+            )
+        }
+        _ => return Err(refused("ML-DSA, ML-KEM and ECDSA are imported")),
+    };
+    let mut private = SecretAttributes(attributes.clone());
+    private.0.push(secret);
+    let mut public = attributes;
+    public.push(value);
+    Ok(Import {
+        key_type,
+        public,
+        private,
+        is_kem,
+    })
 }
 
 /// The curves as `CKA_EC_PARAMS`: the DER of their object identifiers.
@@ -194,4 +274,56 @@ fn hash_mechanism(hash: PreHash) -> Result<MechanismType, TokenError> {
             )));
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use pq_keys::{PrivateKey, PrivateKeyForm, SigningKey};
+
+    use super::*;
+
+    fn named(name: &str) -> AnyAlgorithm {
+        AnyAlgorithm::named(name).unwrap()
+    }
+
+    /// Each secret goes to the token in one attribute, which is wiped.
+    #[test]
+    fn what_is_secret_of_an_import() {
+        for (name, len) in [
+            ("ML-DSA-44", 32),
+            ("ML-DSA-87", 32),
+            ("ML-KEM-768", 64),
+            ("ECDSA-P256", 32),
+            ("ECDSA-P384", 48),
+        ] {
+            let key = AnyPrivateKey::generate(named(name)).unwrap();
+            let import = import(&key).unwrap();
+            let secrets = import.private.0.iter().filter_map(|one| match one {
+                Attribute::Seed(secret) | Attribute::Value(secret) => Some(secret.len()),
+                _ => None,
+            });
+            assert_eq!(secrets.collect::<Vec<_>>(), [len], "{name}");
+            assert_eq!(import.is_kem, name.starts_with("ML-KEM"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_imported() {
+        for name in [
+            "SLH-DSA-SHA2-128f",
+            "Ed25519",
+            "RSA-2048",
+            "X-Wing",
+            "MLDSA65-Ed25519-SHA512",
+        ] {
+            let key = AnyPrivateKey::generate(named(name)).unwrap();
+            let refused = import(&key).map(drop).unwrap_err();
+            assert_eq!(refused.code(), "token-unsupported", "{name}");
+        }
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let expanded = key.to_pkcs8_der_as(PrivateKeyForm::Expanded).unwrap();
+        let key = AnyPrivateKey::PostQuantum(PrivateKey::from_pkcs8_der(&expanded).unwrap());
+        let refused = import(&key).map(drop).unwrap_err();
+        assert!(refused.to_string().contains("seed"), "{refused}");
+    }
 }

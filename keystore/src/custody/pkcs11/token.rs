@@ -6,11 +6,11 @@ use cryptoki::object::{
     Attribute, AttributeInfo, AttributeType, KeyType, ObjectClass, ObjectHandle,
 };
 use cryptoki::session::Session;
-use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
 use zeroize::Zeroizing;
 
 use super::failure::Failure;
-use super::mechanisms::{self, Generation};
+use super::mechanisms::{self, Generation, Import, SecretAttributes};
 use super::options::Pkcs11Options;
 use super::sessions::Sessions;
 use crate::custody::answers::{self, InvalidAnswer, MAX_ATTRIBUTE_LEN, PublicAttributes};
@@ -77,6 +77,26 @@ impl Token for Pkcs11Token {
             check_private(&opened.session, private)?;
             let attributes = public_attributes(&opened.session, public, algorithm)?;
             Ok(answers::public_key(algorithm, &attributes)?)
+        })
+    }
+
+    fn import(
+        &self,
+        key: &AnyPrivateKey,
+        object: &ObjectId,
+        label: &str,
+    ) -> Result<(), TokenError> {
+        let import = mechanisms::import(key)?;
+        let imported = self.sessions.with_fresh(|opened| {
+            let private = create(&opened.session, &import, object, label)?;
+            check_private(&opened.session, private)
+        });
+        imported.map_err(|error| match error {
+            TokenError::Refused(why) => TokenError::unsupported(format!(
+                "import keys of {} ({why}); make a new key in it",
+                key.algorithm()
+            )),
+            error => error,
         })
     }
 
@@ -169,22 +189,45 @@ fn generate(
     object: &ObjectId,
     label: &str,
 ) -> Result<(ObjectHandle, ObjectHandle), Failure> {
+    let [mut public, private] = halves(object, label, generation.is_kem);
+    public.extend(generation.attributes.iter().cloned());
+    Ok(session.generate_key_pair(&generation.mechanism, &public, &private)?)
+}
+
+/// Makes the two halves of a key pair that comes from elsewhere, and returns the private one.
+fn create(
+    session: &Session,
+    import: &Import,
+    object: &ObjectId,
+    label: &str,
+) -> Result<ObjectHandle, Failure> {
+    let [mut public, private] = halves(object, label, import.is_kem);
+    let of = |class| [Attribute::Class(class), Attribute::KeyType(import.key_type)];
+    public.extend(of(ObjectClass::PUBLIC_KEY));
+    public.extend(import.public.iter().cloned());
+    session.create_object(&public)?;
+    let mut private = SecretAttributes(private);
+    private.0.extend(of(ObjectClass::PRIVATE_KEY));
+    private.0.extend(import.private.0.iter().cloned());
+    Ok(session.create_object(&private.0)?)
+}
+
+/// What the templates of all public keys and private ones have.
+fn halves(object: &ObjectId, label: &str, is_kem: bool) -> [Vec<Attribute>; 2] {
     let named = || {
-        [
+        Vec::from([
             Attribute::Token(true),
             Attribute::Id(object.as_bytes().to_vec()),
             Attribute::Label(label.as_bytes().to_vec()),
-        ]
+        ])
     };
-    let mut public = Vec::from(named());
-    public.extend(generation.attributes.iter().cloned());
-    let mut private = Vec::from(named());
+    let (mut public, mut private) = (named(), named());
     private.extend([
         Attribute::Private(true),
         Attribute::Sensitive(true),
         Attribute::Extractable(false),
     ]);
-    match generation.is_kem {
+    match is_kem {
         true => {
             public.push(Attribute::Encapsulate(true));
             private.push(Attribute::Decapsulate(true));
@@ -194,7 +237,7 @@ fn generate(
             private.push(Attribute::Sign(true));
         }
     }
-    Ok(session.generate_key_pair(&generation.mechanism, &public, &private)?)
+    [public, private]
 }
 
 /// Checks that a private key is one that the token doesn't give out.

@@ -2,6 +2,7 @@
 
 use core::time::Duration;
 
+use pq_keys::any::AnyPrivateKey;
 use pq_keystore::policy::Input;
 use pq_keystore::{Store, StoreError, VersionState};
 
@@ -197,4 +198,28 @@ fn what_a_token_answers_is_verified() {
     }
     // The key of another algorithm isn't left there.
     assert_eq!(store.check(&admin(), &[]).unwrap().orphans, []);
+}
+
+#[test]
+fn an_imported_key_is_tried_out() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let store = &fixture.store;
+    for algorithm in ["ML-DSA-44", "ML-KEM-512", "ECDSA-P256"] {
+        let key = name(&algorithm.to_ascii_lowercase());
+        let made = AnyPrivateKey::generate(named(algorithm)).unwrap();
+        let import = || store.import_key_in(&admin(), &key, &made, &user_policy(), &token());
+        place.token.is(Mood::ImportsAnother);
+        assert_eq!(code(import()), "token-answer", "{algorithm}");
+        place.token.is(Mood::Away);
+        assert_eq!(code(import()), "token-away", "{algorithm}");
+        place.token.is(Mood::Well);
+        assert_eq!(store.check(&admin(), &[]).unwrap().orphans, []);
+        // What a token may have kept is found.
+        place.token.is(Mood::AwayAfterMaking);
+        assert_eq!(code(import()), "token-away", "{algorithm}");
+        place.token.is(Mood::Well);
+        assert_eq!(store.remove_orphans(&admin()).unwrap().len(), 1);
+        import().unwrap();
+    }
 }

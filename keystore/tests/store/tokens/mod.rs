@@ -14,12 +14,13 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::thread;
 
-use pq_keys::any::AnyPrivateKey;
+use pq_keys::PublicKey;
+use pq_keys::any::{AnyPrivateKey, AnyPublicKey};
 use pq_keys::signing::PreHash;
-use pq_keystore::Store;
 use pq_keystore::custody::{ObjectId, TokenName};
 use pq_keystore::policy::{Input, InputKind, Policy, Verb};
 use pq_keystore::storage::{RowKey, Write};
+use pq_keystore::{KeyId, Origin, Store};
 
 #[cfg(feature = "pkcs11")]
 pub(crate) use self::modules::{Kryoptic, SoftHsm};
@@ -83,6 +84,83 @@ pub(crate) fn keys_stay_in_their_token(place: &impl Place) {
     let composite = named("MLDSA65-Ed25519-SHA512");
     let refused = store.create_key_in(&admin(), &name("n"), composite, &user_policy(), &token());
     assert_eq!(code(refused), "token-unsupported");
+    let report = store.check(&admin(), &[]).unwrap();
+    assert!(report.damaged.is_empty(), "{:?}", report.damaged);
+    assert_eq!(report.orphans, []);
+}
+
+/// A private key that was made elsewhere does in a token what it did before, and nobody gets it out.
+pub(crate) fn imported_keys_stay_in_their_token(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    for asked in ["ML-DSA-44", "ML-DSA-65", "ML-KEM-768", "ECDSA-P384"] {
+        let Some(algorithm) = fixture.stand_in(asked).map(named) else {
+            continue;
+        };
+        let key = name(&asked.to_ascii_lowercase());
+        let made = || AnyPrivateKey::generate(algorithm).unwrap();
+        let check = |id: &KeyId, made: &AnyPrivateKey| match made.public_half() {
+            AnyPublicKey::PostQuantum(PublicKey::Encapsulation(public)) => {
+                let mut secret = [0; 32];
+                let ciphertext = public.encapsulate_into(&mut secret).unwrap();
+                let found = store.decapsulate(&user(), id, &ciphertext).unwrap();
+                assert_eq!(*found, secret);
+            }
+            public => {
+                let signed = store.sign_by(&user(), id, Input::message(MESSAGE)).unwrap();
+                public.verify(MESSAGE, &signed.signature).unwrap();
+            }
+        };
+        let [first, third] = [(); 2].map(|()| made());
+        let id = store.import_key_in(&admin(), &key, &first, &user_policy(), &token());
+        check(&id.unwrap(), &first);
+        store.rotate(&admin(), &key).unwrap();
+        let id = store.import_version_in(&admin(), &key, &third, &token());
+        check(&id.unwrap(), &third);
+        check(&key.at(version(1)), &first);
+        let details = store.show(&admin(), &key).unwrap();
+        let origins = details.versions.iter().map(|found| found.origin);
+        assert_eq!(
+            origins.collect::<Vec<_>>(),
+            [Origin::Imported, Origin::Generated, Origin::Imported]
+        );
+        for found in &details.versions {
+            assert_eq!(found.token, Some(token()));
+        }
+        let again = store.import_key_in(&admin(), &key, &first, &user_policy(), &token());
+        assert_eq!(code(again), "exists");
+        let refused = store.import_version_in(&user(), &key, &first, &token());
+        assert_eq!(code(refused), "denied");
+    }
+    // A key that is here moves with its next version.
+    let algorithm = named(fixture.stand_in("ML-DSA-44").unwrap());
+    let moved = name("moved");
+    store
+        .create_key(&admin(), &moved, algorithm, &user_policy())
+        .unwrap();
+    let made = AnyPrivateKey::generate(algorithm).unwrap();
+    store
+        .import_version_in(&admin(), &moved, &made, &token())
+        .unwrap();
+    let details = store.show(&admin(), &moved).unwrap();
+    assert_eq!(details.token, Some(token()));
+    let tokens = details.versions.iter().map(|found| found.token.clone());
+    assert_eq!(tokens.collect::<Vec<_>>(), [None, Some(token())]);
+    // What the token, the policy or the key stands against leaves nothing there.
+    let composite = AnyPrivateKey::generate(named("MLDSA65-Ed25519-SHA512")).unwrap();
+    let refused = store.import_key_in(&admin(), &name("c"), &composite, &user_policy(), &token());
+    assert_eq!(code(refused), "token-unsupported");
+    let refused = store.import_version_in(&admin(), &moved, &composite, &token());
+    assert_eq!(code(refused), "algorithm");
+    let mut policy = user_policy();
+    policy.exportable = true;
+    let refused = store.import_key_in(&admin(), &name("e"), &made, &policy, &token());
+    assert_eq!(code(refused), "policy");
+    store
+        .create_key(&admin(), &name("e"), algorithm, &policy)
+        .unwrap();
+    let refused = store.import_version_in(&admin(), &name("e"), &made, &token());
+    assert_eq!(code(refused), "policy");
     let report = store.check(&admin(), &[]).unwrap();
     assert!(report.damaged.is_empty(), "{:?}", report.damaged);
     assert_eq!(report.orphans, []);

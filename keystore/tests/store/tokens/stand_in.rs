@@ -25,6 +25,8 @@ pub(crate) enum Mood {
     AwayAfterMaking,
     /// It makes a key of another algorithm.
     MakesAnother,
+    /// It takes a key, and keeps another of its algorithm.
+    ImportsAnother,
     /// It signs with a key that it makes up.
     SignsByAnother,
     /// It signs something else.
@@ -92,6 +94,23 @@ impl Token for TokenInMemory {
         match mood {
             Mood::AwayAfterMaking => Err(TokenError::Away("the line is cut".into())),
             _ => Ok(public),
+        }
+    }
+
+    fn import(&self, key: &AnyPrivateKey, object: &ObjectId, _: &str) -> Result<(), TokenError> {
+        let mood = self.mood()?;
+        let key = match (key, mood) {
+            (AnyPrivateKey::PostQuantum(_) | AnyPrivateKey::Classical(_), Mood::ImportsAnother) => {
+                AnyPrivateKey::generate(key.algorithm()).unwrap()
+            }
+            (AnyPrivateKey::PostQuantum(_) | AnyPrivateKey::Classical(_), _) => key.clone(),
+            _ => return Err(unsupported("import such keys")),
+        };
+        let before = self.keys.lock().unwrap().insert(*object, key);
+        assert!(before.is_none(), "it has such an object");
+        match mood {
+            Mood::AwayAfterMaking => Err(TokenError::Away("the line is cut".into())),
+            _ => Ok(()),
         }
     }
 

@@ -31,6 +31,11 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["policy", "grants", "exportable"])]
     new_version: bool,
 
+    /// Put it into the token, which doesn't give it out, and keep nothing of it here: give --pkcs11-module and --token. Later
+    /// versions are made there. Tokens take ML-DSA and ML-KEM with their seeds, and ECDSA
+    #[arg(long, conflicts_with = "exportable")]
+    in_token: bool,
+
     #[command(flatten)]
     policy: PolicyOptions,
 
@@ -53,19 +58,20 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let policy = arguments.policy.policy()?;
     let opened = arguments.place.open()?;
     let (store, who, name) = (&opened.store, &opened.principal, &arguments.key);
-    let made = match arguments.new_version {
-        true => {
-            let id = store.import_version(who, name, &key)?;
-            Made {
-                granted: Some(true),
-                ..Made::of(&id, key.algorithm(), &policy)
-            }
-        }
-        false => {
-            let id = store.import_key(who, name, &key, &policy)?;
-            Made::of(&id, key.algorithm(), &policy)
-        }
+    let token = match arguments.in_token {
+        true => Some(arguments.place.access.kek.token.needed()?.0),
+        false => None,
     };
+    let id = match (arguments.new_version, &token) {
+        (true, None) => store.import_version(who, name, &key),
+        (true, Some(token)) => store.import_version_in(who, name, &key, token),
+        (false, None) => store.import_key(who, name, &key, &policy),
+        (false, Some(token)) => store.import_key_in(who, name, &key, &policy, token),
+    };
+    let mut made = Made::of(&id?, key.algorithm(), &policy);
+    if arguments.new_version {
+        made.granted = Some(true);
+    }
     let report = Imported {
         made,
         file: arguments.file.to_string(),
