@@ -30,8 +30,8 @@ pub use record::{
 pub use signer::StoredSigner;
 pub use store::{
     Attestation, AttestedVersion, CheckReport, Damage, Encapsulated, InvalidAttestation,
-    KeyDetails, KeyPage, KeySummary, Orphan, Rotated, SignRequest, Signed, Store, StoreError,
-    StoreOptions, VerifyRequest, VersionDetails,
+    KeyDetails, KeyPage, KeyPlace, KeySummary, Orphan, Rotated, SignRequest, Signed, Store,
+    StoreError, StoreOptions, VerifyRequest, VersionDetails,
 };
 #[cfg(feature = "metrics")]
 pub use store::{DURATION_BUCKETS, OPERATION_DURATION, OPERATIONS};

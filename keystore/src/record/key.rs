@@ -115,11 +115,11 @@ impl Origin {
         }
     }
 
-    pub(super) fn write(self, writer: &mut Writer) {
+    pub(crate) fn write(self, writer: &mut Writer) {
         writer.bool(self == Self::Imported);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, InvalidRecord> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, InvalidRecord> {
         Ok(match reader.bool()? {
             false => Self::Generated,
             true => Self::Imported,

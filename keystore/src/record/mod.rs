@@ -41,7 +41,7 @@ pub(crate) fn read_algorithm(reader: &mut Reader<'_>) -> Result<AnyAlgorithm, In
 }
 
 /// Reads the name of a token.
-fn read_token(reader: &mut Reader<'_>) -> Result<TokenName, InvalidRecord> {
+pub(crate) fn read_token(reader: &mut Reader<'_>) -> Result<TokenName, InvalidRecord> {
     let name = reader.text()?.parse();
     name.map_err(|_| InvalidRecord::Value("no token's name"))
 }

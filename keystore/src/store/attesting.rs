@@ -1,17 +1,22 @@
-//! What the store attests of a key: its versions, their states and public keys, and where the log ended.
+//! What the store attests of a key: its versions, their states, public keys and where their private keys are, and where the log
+//! ended.
 
 use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPublicKey};
 
 use super::Store;
 use super::error::StoreError;
 use super::showing::Whole;
+use crate::custody::TokenName;
 use crate::encoding::{InvalidRecord, Reader, Writer};
 use crate::name::{KeyName, Version};
 use crate::policy::{Principal, Verb};
-use crate::record::VersionState;
+use crate::record::{Origin, VersionState, read_token};
 use crate::storage::LogHead;
 
-const FORMAT: u8 = 1;
+/// Without where private keys are.
+const FORMAT_WITHOUT_PLACES: u8 = 1;
+
+const FORMAT: u8 = 2;
 
 /// What keeps the store's signatures of attestations apart from others.
 const CONTEXT: &[u8] = b"pq-keystore attestation";
@@ -39,6 +44,7 @@ pub struct Attestation {
     pub time: u64,
     /// The signature.
     pub signature: Vec<u8>,
+    format: u8,
 }
 
 /// A version of a key, in an [`Attestation`].
@@ -53,6 +59,38 @@ pub struct AttestedVersion {
     pub created: u64,
     /// The public key, as SubjectPublicKeyInfo.
     pub spki: Vec<u8>,
+    /// Where the private key is, or was until it was destroyed. Attestations of before say nothing of it.
+    pub place: Option<KeyPlace>,
+}
+
+/// Where the private key of a version is, in an [`AttestedVersion`].
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct KeyPlace {
+    /// The token that it is in, which doesn't give it out; `None` if it is sealed in the store.
+    pub token: Option<TokenName>,
+    /// Whether it was made there, or comes from elsewhere, where somebody may still have it.
+    pub origin: Origin,
+}
+
+impl KeyPlace {
+    fn write(&self, writer: &mut Writer) {
+        self.origin.write(writer);
+        match &self.token {
+            Some(token) => writer.bool(true).text(token.as_str()),
+            None => writer.bool(false),
+        };
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, InvalidRecord> {
+        Ok(Self {
+            origin: Origin::read(reader)?,
+            token: match reader.bool()? {
+                true => Some(read_token(reader)?),
+                false => None,
+            },
+        })
+    }
 }
 
 /// Why bytes are no attestation, or it isn't the store's.
@@ -89,6 +127,10 @@ impl Store {
                 version,
                 state,
                 created: found.created,
+                place: Some(KeyPlace {
+                    token: found.private.in_token().map(|(token, _)| token.clone()),
+                    origin: found.origin,
+                }),
                 spki: found.spki,
             });
         let mut attestation = Attestation {
@@ -100,6 +142,7 @@ impl Store {
             head,
             time: inner.options.now(),
             signature: Vec::new(),
+            format: FORMAT,
         };
         attestation.signature = inner
             .own_key
@@ -110,7 +153,7 @@ impl Store {
 
 impl Attestation {
     fn body(&self) -> Vec<u8> {
-        let mut writer = Writer::of_format(FORMAT);
+        let mut writer = Writer::of_format(self.format);
         writer
             .array(&self.store)
             .text(&self.key.to_string())
@@ -121,6 +164,9 @@ impl Attestation {
             writer.u32(version.version.get());
             version.state.write(&mut writer);
             writer.u64(version.created).bytes(&version.spki);
+            if let Some(place) = &version.place {
+                place.write(&mut writer);
+            }
         }
         writer
             .u64(self.head.sequence)
@@ -148,7 +194,7 @@ impl Attestation {
         let mut outer = Reader::new(bytes);
         let (body, signature) = (outer.bytes()?, outer.bytes()?);
         outer.finish()?;
-        let mut reader = Reader::of_format(FORMAT, body)?;
+        let (mut reader, has_places) = Reader::of_formats([FORMAT_WITHOUT_PLACES, FORMAT], body)?;
         let store = reader.array()?;
         let key = reader.text()?.parse();
         let key = key.map_err(|_| InvalidRecord::Value("no name of a key"))?;
@@ -162,6 +208,10 @@ impl Attestation {
                 state: VersionState::read(&mut reader)?,
                 created: reader.u64()?,
                 spki: reader.bytes()?.into(),
+                place: match has_places {
+                    true => Some(KeyPlace::read(&mut reader)?),
+                    false => None,
+                },
             };
             if versions
                 .last()
@@ -186,6 +236,10 @@ impl Attestation {
             head,
             time,
             signature: signature.into(),
+            format: match has_places {
+                true => FORMAT,
+                false => FORMAT_WITHOUT_PLACES,
+            },
         })
     }
 
@@ -197,5 +251,71 @@ impl Attestation {
     pub fn verify(&self, key: &AnyPublicKey) -> Result<(), InvalidAttestation> {
         let verified = key.verify_with_context(&self.body(), &self.signature, CONTEXT);
         verified.map_err(InvalidAttestation::Signature)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pq_keys::any::{AnyPrivateKey, AnySigningKey};
+
+    use super::*;
+
+    fn signed(key: &AnyPrivateKey, body: &[u8]) -> Vec<u8> {
+        let key = AnySigningKey::try_from(key.clone()).unwrap();
+        let signature = key.sign_with_context(body, CONTEXT).unwrap();
+        Writer::default().bytes(body).bytes(&signature).finish()
+    }
+
+    fn body(format: u8, place: &[u8]) -> Vec<u8> {
+        let mut writer = Writer::of_format(format);
+        writer
+            .array(&[7; 16])
+            .text("shop/files/app")
+            .text("ML-DSA-44")
+            .bool(false)
+            .u32(1)
+            .u32(3);
+        VersionState::Enabled.write(&mut writer);
+        writer.u64(1000).bytes(b"key").array(place);
+        writer.u64(5).array(&[8; 32]).u64(2000).finish()
+    }
+
+    fn read(format: u8, place: &[u8]) -> Result<Attestation, InvalidAttestation> {
+        let key = AnyPrivateKey::generate(AnyAlgorithm::named("ML-DSA-65").unwrap()).unwrap();
+        let bytes = signed(&key, &body(format, place));
+        let read = Attestation::decode(&bytes)?;
+        read.verify(&key.public_half())?;
+        assert_eq!(read.encode(), bytes);
+        Ok(read)
+    }
+
+    #[test]
+    fn those_of_before_verify_and_say_less() {
+        let before = read(1, b"").unwrap();
+        assert_eq!(before.versions[0].place, None);
+        let mut place = read(2, b"\0\x01\0\0\0\x03hsm").unwrap().versions;
+        let place = place.remove(0).place.unwrap();
+        assert_eq!(place.token.unwrap().as_str(), "hsm");
+    }
+
+    /// What isn't known is refused, and not left out.
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for (format, place) in [
+            (3, &b"\0\0"[..]),
+            (2, b""),
+            (1, b"\0\0"),
+            // Another place than a token or the store, another origin, and a name that is none.
+            (2, b"\0\x02"),
+            (2, b"\x07\0"),
+            (2, b"\0\x01\0\0\0\x03a/b"),
+            (2, b"\0\0\0"),
+        ] {
+            let refused = read(format, place);
+            assert!(
+                matches!(refused, Err(InvalidAttestation::Form(_))),
+                "{format} {place:?}"
+            );
+        }
     }
 }

@@ -34,7 +34,7 @@ mod worker;
 
 use alloc::sync::Arc;
 
-pub use self::attesting::{Attestation, AttestedVersion, InvalidAttestation};
+pub use self::attesting::{Attestation, AttestedVersion, InvalidAttestation, KeyPlace};
 pub use self::batch::{SignRequest, VerifyRequest};
 pub use self::checking::CheckReport;
 pub use self::error::{Damage, StoreError};

@@ -5,7 +5,7 @@ use core::time::Duration;
 use pq_keystore::audit::{Chain, Outcome, SignedHead};
 use pq_keystore::policy::{Input, UseAudit, Verb};
 use pq_keystore::storage::{Change, LogHead, RowKey, Storage, Write};
-use pq_keystore::{Attestation, Store, VersionState};
+use pq_keystore::{Attestation, Origin, Store, VersionState};
 
 use crate::kit::{Fixture, admin, code, kek, stranger, user, version};
 use crate::places::{Memory, Place};
@@ -286,6 +286,13 @@ pub(crate) fn attestations_are_signed(place: &impl Place) {
         .collect();
     assert_eq!(states, [VersionState::Disabled, VersionState::Enabled]);
     assert_eq!(attestation.head, fixture.storage.get(&[]).unwrap().head);
+    for version in &attestation.versions {
+        let place = version.place.as_ref().unwrap();
+        assert_eq!(
+            (&place.token, place.origin),
+            (&fixture.token, Origin::Generated)
+        );
+    }
     let bytes = attestation.encode();
     let read = Attestation::decode(&bytes).unwrap();
     assert_eq!((&read, read.encode()), (&attestation, bytes.clone()));

@@ -33,6 +33,11 @@ struct Line {
     state: &'static str,
     destroy_at: Option<String>,
     created: String,
+    /// Where the private key is, or was until it was destroyed: "store", where it is sealed, or "token", which doesn't give it
+    /// out. Attestations of former programs don't say it, nor its origin.
+    place: Option<&'static str>,
+    token: Option<String>,
+    origin: Option<&'static str>,
     fingerprint: String,
 }
 
@@ -41,11 +46,18 @@ impl AttestationFacts {
         let line = |version: &pq_keystore::AttestedVersion| {
             // A signed attestation has keys in it.
             PublicKey::from_spki_der(&version.spki)?;
+            let place = version.place.as_ref();
             Ok(Line {
                 version: version.version.get(),
                 state: version.state.name(),
                 destroy_at: destroy_at(version.state),
                 created: moment::text(version.created),
+                place: place.map(|place| match place.token {
+                    Some(_) => "token",
+                    None => "store",
+                }),
+                token: place.and_then(|place| Some(place.token.as_ref()?.to_string())),
+                origin: place.map(|place| place.origin.name()),
                 fingerprint: fingerprint(&version.spki),
             })
         };
@@ -77,6 +89,17 @@ impl fmt::Display for AttestationFacts {
                 "#{}  {}, made {}",
                 line.version, line.state, line.created
             )?;
+            if let Some(origin) = line.origin {
+                match &line.token {
+                    Some(token) => {
+                        writeln!(
+                            f,
+                            "  {origin}, in token {token}, which gives out no private key"
+                        )?;
+                    }
+                    None => writeln!(f, "  {origin}, sealed in the store")?,
+                }
+            }
             writeln!(f, "  fingerprint  {}", line.fingerprint)?;
         }
         Ok(())
