@@ -26,7 +26,8 @@ pub struct CheckReport {
     /// What is wrong with rows: they were changed, put back, or are missing. And which tokens could not be asked for the keys
     /// that they should have.
     pub damaged: Vec<StoreError>,
-    /// Keys in tokens that no version refers to: see [`Store::remove_orphans`].
+    /// Keys in tokens that no version refers to: see [`Store::remove_orphans`]. None are named if rows can't be read, since
+    /// any of these may refer to one.
     pub orphans: Vec<Orphan>,
 }
 
@@ -115,7 +116,11 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
+        let are_known = report.damaged.is_empty();
         tokens.finish(inner, &mut report.orphans, &mut report.damaged);
+        if !are_known {
+            report.orphans.clear();
+        }
         match inner.table.read(&[RowKey::clock()])?.clock() {
             Ok(_) => {}
             Err(error @ StoreError::Damaged { .. }) => report.damaged.push(error),

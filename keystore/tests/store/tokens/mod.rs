@@ -20,7 +20,7 @@ use pq_keys::signing::PreHash;
 use pq_keystore::custody::{ObjectId, TokenName};
 use pq_keystore::policy::{Input, InputKind, Policy, Verb};
 use pq_keystore::storage::{RowKey, Write};
-use pq_keystore::{KeyId, Origin, Store};
+use pq_keystore::{KeyId, Origin, Store, StoreError};
 
 #[cfg(feature = "pkcs11")]
 pub(crate) use self::modules::{Kryoptic, SoftHsm};
@@ -296,6 +296,47 @@ pub(crate) fn a_missing_row_removes_nothing(place: &impl Place) {
     fixture.write(&row, Write::Delete);
     assert_eq!(code(store.remove_orphans(&admin())), "missing");
     assert_eq!(objects(), 2);
+}
+
+/// An object is nobody's only if all rows say so: one that can't be read may refer to it.
+pub(crate) fn damaged_rows_have_no_orphans(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    let other = fixture.key("other", "ML-DSA-44");
+    // Its first version is in the store, and the second in the token.
+    let key = name("moved");
+    let algorithm = named(fixture.stand_in("ML-DSA-44").unwrap());
+    store
+        .create_key(&admin(), &key, algorithm, &user_policy())
+        .unwrap();
+    store.rotate_to(&admin(), &key, Some(&token())).unwrap();
+    let lost = forsaken(store, 1);
+    place.in_token().generate(algorithm, &lost, "lost").unwrap();
+    let objects = || place.in_token().objects(store.id()).unwrap().len();
+    assert_eq!(objects(), 3);
+    for row in [
+        RowKey::version(&other.at(version(1))),
+        RowKey::version(&key.at(version(1))),
+        RowKey::version(&key.at(version(2))),
+        RowKey::key(&key),
+    ] {
+        let before = fixture.row(&row).value;
+        let mut damaged = before.clone();
+        damaged[20] ^= 1;
+        for write in [Write::Put(damaged), Write::Delete] {
+            fixture.write(&row, write);
+            let report = store.check(&admin(), &[]).unwrap();
+            assert_eq!(report.damaged.len(), 1, "{row}: {:?}", report.damaged);
+            assert_eq!(report.orphans, [], "{row}");
+            let refused = store.remove_orphans(&admin()).unwrap_err();
+            assert!(matches!(refused, StoreError::Damaged { .. }), "{refused}");
+            assert_eq!(objects(), 3);
+        }
+        fixture.write(&row, Write::Put(before));
+    }
+    let found = store.remove_orphans(&admin()).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].object, objects()), (lost, 2));
 }
 
 /// Removing what nobody refers to again and again takes no key away that is being made.

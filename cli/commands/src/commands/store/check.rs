@@ -113,7 +113,8 @@ struct Checked {
     heads: u64,
     /// What is wrong with rows.
     damaged: Vec<String>,
-    /// Keys in the token that no version refers to, each as token:identifier.
+    /// Keys in the token that no version refers to, each as token:identifier; none while rows are damaged, which may refer to
+    /// one.
     orphans: Vec<String>,
     /// Those that were removed.
     removed: Vec<String>,
