@@ -1,5 +1,6 @@
 //! Storages that behave in another way than the one that they are around.
 
+use alloc::sync::Arc;
 use core::ops::Deref;
 use core::time::Duration;
 
@@ -10,7 +11,8 @@ use pq_keystore::storage::{
 
 /// What differs from the storage within.
 pub(crate) trait Behaviour: Send + Sync {
-    fn within(&self) -> &dyn Storage;
+    /// It may be another one at each call.
+    fn within(&self) -> Arc<dyn Storage>;
 
     /// Comes before each call.
     fn reach(&self) -> Result<(), StorageError> {

@@ -18,13 +18,13 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Default)]
 struct Leaving {
-    storage: MemoryStorage,
+    storage: Arc<MemoryStorage>,
     is_away: AtomicBool,
 }
 
 impl Behaviour for Leaving {
-    fn within(&self) -> &dyn Storage {
-        &self.storage
+    fn within(&self) -> Arc<dyn Storage> {
+        self.storage.clone()
     }
 
     fn reach(&self) -> Result<(), StorageError> {

@@ -20,8 +20,8 @@ struct Busy {
 }
 
 impl Behaviour for Busy {
-    fn within(&self) -> &dyn Storage {
-        &*self.storage
+    fn within(&self) -> Arc<dyn Storage> {
+        self.storage.clone()
     }
 
     fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {

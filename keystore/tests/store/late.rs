@@ -21,8 +21,8 @@ struct Late {
 }
 
 impl Behaviour for Late {
-    fn within(&self) -> &dyn Storage {
-        &*self.storage
+    fn within(&self) -> Arc<dyn Storage> {
+        self.storage.clone()
     }
 
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {

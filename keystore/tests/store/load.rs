@@ -248,8 +248,8 @@ impl Fragile {
 }
 
 impl Behaviour for Fragile {
-    fn within(&self) -> &dyn Storage {
-        &*self.storage
+    fn within(&self) -> Arc<dyn Storage> {
+        self.storage.clone()
     }
 
     fn reach(&self) -> Result<(), StorageError> {

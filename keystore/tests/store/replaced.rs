@@ -8,18 +8,19 @@ use std::thread;
 use std::time::Instant;
 
 use pq_keystore::policy::{Grants, Input, Role};
-use pq_keystore::storage::{
-    Change, CommitError, Committed, LogEntry, MemoryStorage, Page, RowKey, RowPrefix, Snapshot,
-    Storage, StorageError, copy,
-};
+use pq_keystore::storage::{MemoryStorage, RowKey, Storage, copy};
 use pq_keystore::{Scope, Store, StoreOptions};
 
+use crate::around::{Around, Behaviour};
 use crate::kit::{admin, code, kek, name, named, stranger, user, user_policy, version};
 
 /// A storage whose contents can be replaced.
-struct Replaceable(RwLock<Arc<MemoryStorage>>);
+#[derive(Default)]
+struct Contents(RwLock<Arc<MemoryStorage>>);
 
-impl Replaceable {
+type Replaceable = Around<Contents>;
+
+impl Contents {
     fn now(&self) -> Arc<MemoryStorage> {
         self.0.read().unwrap().clone()
     }
@@ -35,34 +36,9 @@ impl Replaceable {
     }
 }
 
-impl Storage for Replaceable {
-    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
-        self.now().get(keys)
-    }
-
-    fn list(
-        &self,
-        prefix: &RowPrefix,
-        after: Option<&RowKey>,
-        limit: usize,
-    ) -> Result<Page, StorageError> {
-        self.now().list(prefix, after, limit)
-    }
-
-    fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
-        self.now().commit(change)
-    }
-
-    fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
-        self.now().entries(from, limit)
-    }
-
-    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
-        self.now().wait_for_change(since, timeout)
-    }
-
-    fn description(&self) -> String {
-        self.now().description()
+impl Behaviour for Contents {
+    fn within(&self) -> Arc<dyn Storage> {
+        self.now()
     }
 }
 
@@ -106,7 +82,7 @@ fn go_on(store: &Store, times: usize) {
 
 #[test]
 fn keys_of_a_copy_with_lower_revisions_are_those_of_the_copy() {
-    let storage = Arc::new(Replaceable(RwLock::default()));
+    let storage = Arc::new(Replaceable::default());
     let store = created(storage.clone());
     go_on(&store, 20);
     // The key's row gets a high revision, too.
@@ -134,7 +110,7 @@ fn keys_of_a_copy_with_lower_revisions_are_those_of_the_copy() {
 
 #[test]
 fn keys_of_a_copy_with_higher_revisions_are_those_of_the_copy() {
-    let storage = Arc::new(Replaceable(RwLock::default()));
+    let storage = Arc::new(Replaceable::default());
     let store = created(storage.clone());
     let copied = storage.copied();
     let there = opened(copied.clone());
@@ -158,7 +134,7 @@ fn keys_of_a_copy_with_higher_revisions_are_those_of_the_copy() {
 /// It has the same log, in which others went on.
 #[test]
 fn keys_of_a_copy_that_went_on_are_those_of_the_copy() {
-    let storage = Arc::new(Replaceable(RwLock::default()));
+    let storage = Arc::new(Replaceable::default());
     let store = created(storage.clone());
     go_on(&store, 10);
     let policy = user_policy();
@@ -189,7 +165,7 @@ fn keys_of_a_copy_that_went_on_are_those_of_the_copy() {
 
 #[test]
 fn grants_of_a_copy_are_those_of_the_copy() {
-    let storage = Arc::new(Replaceable(RwLock::default()));
+    let storage = Arc::new(Replaceable::default());
     let store = created(storage.clone());
     make(&store, "granted");
     let copied = storage.copied();
@@ -209,7 +185,7 @@ fn grants_of_a_copy_are_those_of_the_copy() {
 
 #[test]
 fn nothing_is_written_into_another_store() {
-    let storage = Arc::new(Replaceable(RwLock::default()));
+    let storage = Arc::new(Replaceable::default());
     let store = created(storage.clone());
     assert_eq!(sign(&store), "done");
     let other = Arc::new(MemoryStorage::new());
