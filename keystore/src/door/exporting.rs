@@ -58,7 +58,7 @@ pub(super) fn export(
         _ => return Err(Refusal::bad(format!("invalid export type: {kind}"))),
     };
     let known = call.store.versions(call.principal, verb, name);
-    let (_, versions) = match known {
+    let (policy, versions) = match known {
         Err(StoreError::NotFound(_)) => return Err(Refusal::nothing()),
         known => known?,
     };
@@ -77,7 +77,10 @@ pub(super) fn export(
         }
         _ => {}
     }
-    let wanted = wanted(name, version, &versions, verb)?;
+    let min_version = policy.min_version;
+    let wanted = wanted(name, version, &versions, |version, state| {
+        verb == Verb::Show || state == VersionState::Enabled && version >= min_version
+    })?;
     let mut keys = BTreeMap::new();
     match verb {
         Verb::Export => {
@@ -106,19 +109,19 @@ pub(super) fn export(
     })
 }
 
-/// The versions that are asked for.
+/// The versions that are asked for; `is_given` says which are given to those who ask for all.
 fn wanted(
     name: &KeyName,
     version: Option<&str>,
     versions: &[(Version, VersionState)],
-    verb: Verb,
+    is_given: impl Fn(Version, VersionState) -> bool,
 ) -> Result<Vec<Version>, Refusal> {
     let newest = versions.last().map(|(version, _)| *version);
     let wanted: Vec<_> = match version {
         Some("latest") => newest.into_iter().collect(),
         None => versions
             .iter()
-            .filter(|(_, state)| verb == Verb::Show || *state == VersionState::Enabled)
+            .filter(|(version, state)| is_given(*version, *state))
             .map(|(version, _)| *version)
             .collect(),
         Some(text) => {

@@ -28,7 +28,8 @@ const MAX_MESSAGE: u64 = 1 << 40;
 pub struct Policy {
     /// Who may do what with this key, beside whom the store's grants permit it.
     pub grants: Grants,
-    /// The first version that signs, verifies, encapsulates or decapsulates. The versions before it are of no use any more.
+    /// The first version that signs, verifies, encapsulates or decapsulates, or is exported. The versions before it are of no
+    /// use any more.
     pub min_version: Version,
     /// The first version that signs or encapsulates, if it isn't before `min_version`.
     pub min_signing_version: Version,

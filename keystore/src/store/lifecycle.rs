@@ -13,6 +13,7 @@ use super::inner::Inner;
 use super::making::{NOT_FROM_TOKENS, NewKey, When, check_same, require_enabled};
 use super::rows::{Draft, Rows};
 use super::showing::Names;
+use super::using::{check_minimum, check_not_below};
 use crate::audit::Event;
 use crate::custody::TokenName;
 use crate::name::{KeyId, KeyName, Version};
@@ -302,7 +303,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::NotExportable`] unless the key's policy permitted it at its creation, [`StoreError::State`] unless the
-    /// version is enabled, [`StoreError::Denied`], and those of the storage.
+    /// version is enabled, [`StoreError::BelowMinimum`] if it is older than the policy permits, as in Vault,
+    /// [`StoreError::Denied`], and those of the storage.
     pub fn export(
         &self,
         principal: &Principal,
@@ -314,6 +316,7 @@ impl Store {
             if !key.record.policy.exportable {
                 return Err(StoreError::NotExportable(name.clone()));
             }
+            check_minimum(&key, id.version())?;
             let private = inner.private(&key, id.version(), Verb::Export)?;
             let HeldKey::Here(private) = &*private else {
                 return Err(StoreError::NotExportable(name.clone()));
@@ -322,6 +325,7 @@ impl Store {
             // The state that the key was read in has to be the current one.
             inner.change_key(principal, Verb::Export, name, &[], |_, record, _, _| {
                 require_enabled(record, id, Verb::Export)?;
+                check_not_below(id, record.policy.min_version)?;
                 Ok((Some(id.version()), ()))
             })?;
             Ok(exported)

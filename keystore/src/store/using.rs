@@ -216,27 +216,20 @@ pub(super) fn no_version(name: &KeyName) -> StoreError {
 }
 
 pub(super) fn check_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
-    check_not_below(key, version, key.record.policy.min_version)
+    check_not_below(&key.name.at(version), key.record.policy.min_version)
 }
 
 /// For signing and encapsulating: a version that is too old to verify or decapsulate does neither.
 fn check_signing_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
     let policy = &key.record.policy;
-    check_not_below(
-        key,
-        version,
-        policy.min_signing_version.max(policy.min_version),
-    )
+    let min_version = policy.min_signing_version.max(policy.min_version);
+    check_not_below(&key.name.at(version), min_version)
 }
 
-fn check_not_below(
-    key: &CachedKey,
-    version: Version,
-    min_version: Version,
-) -> Result<(), StoreError> {
-    match version < min_version {
+pub(super) fn check_not_below(id: &KeyId, min_version: Version) -> Result<(), StoreError> {
+    match id.version() < min_version {
         true => Err(StoreError::BelowMinimum {
-            id: key.name.at(version),
+            id: id.clone(),
             min_version,
         }),
         false => Ok(()),

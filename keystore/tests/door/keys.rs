@@ -186,6 +186,13 @@ fn exported() {
     house.get("export/signing-key/ed25519/3").error(400);
     house.get("export/signing-key/ed25519/0").error(400);
     house.get("export/signing-key/ed25519/+1").error(400);
+    // What is too old to verify is not given out, whether it is named or not.
+    let body = r#"{"min_decryption_version": 2, "min_encryption_version": 2}"#;
+    house.post("keys/ed25519/config", body).expect(204);
+    let given = house.get("export/signing-key/ed25519").expect(200);
+    let given = given["data"]["keys"].as_object().unwrap();
+    assert_eq!(given.keys().collect::<Vec<_>>(), ["2"]);
+    house.get("export/signing-key/ed25519/1").error(400);
     house
         .get("export/signing-key/ed25519?format=jwk")
         .error(400);

@@ -479,6 +479,20 @@ pub(crate) fn keys_are_imported_and_exported(place: &impl Place) {
         origins,
         [Origin::Imported, Origin::Imported, Origin::Generated]
     );
+    // What the policy calls too old is of no use, and nobody takes it out for others to use.
+    policy.min_version = version(2);
+    store.set_policy(&admin(), &key, &policy).unwrap();
+    assert_eq!(code(store.export(&user(), &first)), "below-min-version");
+    store.export(&user(), &second).unwrap();
+    policy.min_version = version(1);
+    store.set_policy(&admin(), &key, &policy).unwrap();
+    store.export(&user(), &first).unwrap();
+    // A version that only signs no more is exported, as in Vault.
+    policy.min_signing_version = version(3);
+    store.set_policy(&admin(), &key, &policy).unwrap();
+    store.export(&user(), &first).unwrap();
+    policy.min_signing_version = version(1);
+    store.set_policy(&admin(), &key, &policy).unwrap();
     store.disable(&admin(), &third).unwrap();
     assert_eq!(code(store.export(&user(), &third)), "state");
     assert_eq!(code(store.export(&admin(), &first)), "denied");

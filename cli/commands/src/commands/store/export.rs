@@ -23,8 +23,8 @@ use crate::words::protection_name;
 
 /// Take the private key of a version out of a store
 ///
-/// Only keys that were made exportable can be taken out, by whom their policy grants it; the audit log says so. The store
-/// keeps the key.
+/// Only keys that were made exportable can be taken out, by whom their policy grants it, and no version that is older than
+/// its min-version; the audit log says so. The store keeps the key.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
