@@ -93,7 +93,7 @@ impl Token for Pkcs11Token {
         });
         imported.map_err(|error| match error {
             TokenError::Refused(why) => TokenError::unsupported(format!(
-                "import keys of {} ({why}); make a new key in it",
+                "import keys of {} ({why}); it may make new ones",
                 key.algorithm()
             )),
             error => error,
