@@ -11,19 +11,14 @@ use std::thread;
 use std::time::Instant;
 
 use cryptoki::context::Pkcs11;
-use hyper::body::Bytes;
-use hyper::{Request, Response};
 use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 use pq_keystore::custody::{ObjectId, Pkcs11Token, Token, TokenError, TokenInput};
 use pq_keystore::policy::Input;
 use pq_keystore::storage::MemoryStorage;
 use pq_keystore::{Store, StoreOptions, StoredSigner};
-use pq_serving::{Client, Limits, Protection, Server, Tls, WholeRequests};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
-use rustls_pq::identity::{Identities, Identity, IdentitySet};
-use rustls_pq::sign::{BoundedSigner, Bounds, SignatureCheck};
-use tokio::runtime::Runtime;
+use served::Served;
 use zeroize::Zeroizing;
 
 use super::modules::options;
@@ -133,33 +128,12 @@ fn a_server_with_its_key_in_a_token_serves_openssl() {
     let signer = StoredSigner::newest(&store, &user(), &key).unwrap();
     let root = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
-    let leaf = root
-        .issue(CertificateBuilder::server().dns_name("localhost"), &signer)
-        .unwrap();
     let folder = tempfile::tempdir().unwrap();
     let root_file = folder.path().join("root.pem");
     std::fs::write(&root_file, root.certificate().to_pem()).unwrap();
 
-    let bounds = Bounds {
-        timeout: Duration::from_secs(20),
-        ..Bounds::default()
-    };
-    let signer = BoundedSigner::new(Arc::new(signer), bounds).unwrap();
-    let provider = pq_serving::provider(rustls_pq::Profile::Default, &[]).unwrap();
-    let chain = vec![leaf.into_der()];
-    let identity = Identity::with_signer(chain, Arc::new(signer), SignatureCheck::Each, &provider);
-    let identities = IdentitySet::new().with_default(identity.unwrap());
-    let tls = Tls::with(provider, Identities::new(identities).into(), None).unwrap();
-    let runtime = Runtime::new().unwrap();
-    let answer =
-        |_: Request<Option<Bytes>>, _: &Protection, _: &Client| Response::new(Bytes::from("here"));
-    let server = runtime.block_on(async {
-        let server = Server::builder(tls)
-            .limits(Limits::default())
-            .handler(WholeRequests::new(1000, 8, answer));
-        server.bind(("127.0.0.1", 0)).await.unwrap()
-    });
-    let port = server.local_addr().port();
+    let server = Served::by(signer, &root, Duration::from_secs(20));
+    let port = server.address().port();
 
     let connect = || connect(Path::new(&openssl), &root_file, port);
     let served = || {
@@ -194,7 +168,7 @@ fn a_server_with_its_key_in_a_token_serves_openssl() {
         }
         served();
     }
-    runtime.block_on(server.shutdown());
+    server.shut_down();
 }
 
 /// All sessions of the process end, as when a token is taken out or another library finalises the module: the next call opens

@@ -1,7 +1,6 @@
 //! A TLS server whose key is behind the network door of a store: OpenSSL's client is served, the server never has the key, and
 //! the door may go away and come back.
 
-use alloc::sync::Arc;
 use core::hint::black_box;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -13,19 +12,14 @@ use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
-use hyper::body::Bytes;
-use hyper::{Request, Response};
 use interop::openssl::{TIME_LIMIT, Workdir};
 use interop::process::Process;
 use pq_keystore::door::AccessList;
 use pq_keystore::remote::{RemoteSigner, RemoteStore, TlsTransport, TlsTransportOptions};
-use pq_serving::{Client, Limits, Protection, Server, Tls, WholeRequests};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::{ClientConfig, RootCertStore};
-use rustls_pq::identity::{Identities, Identity, IdentitySet};
-use rustls_pq::sign::{BoundedSigner, Bounds, SignatureCheck};
-use tokio::runtime::Runtime;
+use served::Served;
 
 const TOKEN: &str = "a-token-of-this-test";
 
@@ -217,30 +211,8 @@ fn a_server_with_its_key_behind_the_door_serves_openssl() {
     work.write("root.pem", root.certificate().to_pem());
     let door = Door::open(&work, &root);
     let signer = RemoteSigner::newest(&door.client(&root), "tls").unwrap();
-    let leaf = CertificateBuilder::server().dns_name("localhost");
-    let leaf = root.issue(leaf, &signer).unwrap();
-
-    let bounds = Bounds {
-        timeout: TIMEOUT,
-        ..Bounds::default()
-    };
-    let signer = BoundedSigner::new(Arc::new(signer), bounds).unwrap();
-    let provider = pq_serving::provider(rustls_pq::Profile::Default, &[]).unwrap();
-    let chain = vec![leaf.into_der()];
-    let identity = Identity::with_signer(chain, Arc::new(signer), SignatureCheck::Each, &provider);
-    let identities = IdentitySet::new().with_default(identity.unwrap());
-    let tls = Tls::with(provider, Identities::new(identities).into(), None).unwrap();
-    let runtime = Runtime::new().unwrap();
-    let server = runtime.block_on(async {
-        let answer = |_: Request<Option<Bytes>>, _: &Protection, _: &Client| {
-            Response::new(Bytes::from("here"))
-        };
-        let server = Server::builder(tls)
-            .limits(Limits::default())
-            .handler(WholeRequests::new(1000, 8, answer));
-        server.bind(("127.0.0.1", 0)).await.unwrap()
-    });
-    let address = server.local_addr();
+    let server = Served::by(signer, &root, TIMEOUT);
+    let address = server.address();
     let connect = || {
         let options = "-servername localhost -verify_hostname localhost -verify_return_error -CAfile root.pem -ign_eof";
         let request = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
@@ -285,5 +257,5 @@ fn a_server_with_its_key_behind_the_door_serves_openssl() {
         assert!(needle.is_in_this_process(), "the search finds nothing");
         black_box(shown);
     }
-    runtime.block_on(server.shutdown());
+    server.shut_down();
 }
