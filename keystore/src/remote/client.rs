@@ -239,6 +239,7 @@ impl RemoteStore {
             method: "GET",
             target: &self.target(target),
             token: self.token(),
+            namespace: None,
             body: &[],
             repeatable: true,
         })
@@ -256,6 +257,7 @@ impl RemoteStore {
             method: "POST",
             target: &self.target(target),
             token: self.token(),
+            namespace: None,
             body: &body,
             repeatable,
         })

@@ -10,6 +10,9 @@ use super::transport::{TransportRequest, TransportResponse};
 /// The most bytes of a response's head.
 const MAX_HEAD_LEN: usize = 16 * 1024;
 
+/// How many bytes are read at once.
+const PIECE_LEN: usize = 4096;
+
 /// A response, and whether the connection can be used again.
 pub(super) struct Received {
     pub(super) response: TransportResponse,
@@ -55,31 +58,36 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     // What stands in a line has no line ends.
     let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
-    if !is_plain(host) || !is_plain(request.target) || !request.token.is_none_or(is_plain) {
+    let optional = [request.token, request.namespace];
+    if ![host, request.target].into_iter().all(is_plain)
+        || !optional.into_iter().flatten().all(is_plain)
+    {
         return Err(Failure::NotHttp(
             "the request has characters that no field has",
         ));
     }
-    let mut text = Zeroizing::new(String::with_capacity(1024));
-    for part in [
-        request.method,
-        " ",
-        request.target,
-        " HTTP/1.1\r\nHost: ",
-        host,
-        "\r\nX-Vault-Request: true\r\nContent-Type: application/json\r\nContent-Length: ",
-        &request.body.len().to_string(),
-    ] {
-        text.push_str(part);
+    let len = request.body.len().to_string();
+    let fields = [
+        ("Host", Some(host)),
+        ("X-Vault-Request", Some("true")),
+        ("Content-Type", Some("application/json")),
+        ("Content-Length", Some(&len)),
+        ("X-Vault-Namespace", request.namespace),
+        ("X-Vault-Token", request.token),
+    ];
+    let mut parts = vec![request.method, " ", request.target, " HTTP/1.1\r\n"];
+    for (name, value) in fields {
+        if let Some(value) = value {
+            parts.extend([name, ": ", value, "\r\n"]);
+        }
     }
-    if let Some(token) = request.token {
-        text.push_str("\r\nX-Vault-Token: ");
-        text.push_str(token);
+    parts.push("\r\n");
+    // One record for both where they fit, and room for all, so that no copy of a secret is left behind.
+    let room = parts.iter().map(|part| part.len()).sum::<usize>() + request.body.len();
+    let mut whole = Zeroizing::new(Vec::with_capacity(room));
+    for part in parts {
+        whole.extend_from_slice(part.as_bytes());
     }
-    text.push_str("\r\n\r\n");
-    // One record for both where they fit.
-    let mut whole = Zeroizing::new(Vec::with_capacity(text.len() + request.body.len()));
-    whole.extend_from_slice(text.as_bytes());
     whole.extend_from_slice(request.body);
     stream.write_all(&whole)?;
     Ok(stream.flush()?)
@@ -87,10 +95,10 @@ pub(super) fn write(
 
 /// Reads a response, whose body has at most this many bytes.
 pub(super) fn read(stream: &mut impl Read, max_body_len: usize) -> Result<Received, Failure> {
-    let mut head = Vec::new();
+    let mut head = Zeroizing::new(Vec::with_capacity(MAX_HEAD_LEN + PIECE_LEN));
     let body_start = loop {
-        let mut piece = [0; 4096];
-        let count = match stream.read(&mut piece) {
+        let mut piece = Zeroizing::new([0; PIECE_LEN]);
+        let count = match stream.read(&mut *piece) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error)
                 if head.is_empty()
@@ -128,26 +136,100 @@ pub(super) fn read(stream: &mut impl Read, max_body_len: usize) -> Result<Receiv
     };
     let (head, begun) = head.split_at(body_start);
     let Head { status, len, keeps } = parse(head)?;
-    if len > max_body_len {
-        return Err(Failure::NotHttp("its body is too long"));
-    }
-    if begun.len() > len {
+    let mut rest = begun.chain(stream);
+    let body = match len {
+        Len::Known(len) if len > max_body_len => return Err(TOO_LONG),
+        Len::Known(len) => {
+            let mut body = Zeroizing::new(vec![0; len]);
+            rest.read_exact(&mut body)?;
+            body
+        }
+        Len::InChunks => read_chunks(&mut rest, max_body_len)?,
+    };
+    if !rest.get_ref().0.is_empty() {
         return Err(Failure::NotHttp("more bytes come than its body has"));
     }
-    let mut body = Zeroizing::new(vec![0; len]);
-    let (first, rest) = body.split_at_mut(begun.len());
-    first.copy_from_slice(begun);
-    stream.read_exact(rest)?;
     Ok(Received {
         response: TransportResponse { status, body },
         keeps,
     })
 }
 
+/// Reads a body in chunks (RFC 9112, section 7.1), as servers send it that don't know its length when they begin. What
+/// follows the last chunk is read and not used.
+fn read_chunks(stream: &mut impl Read, max_body_len: usize) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let mut body = Zeroizing::new(Vec::new());
+    loop {
+        let line = read_line(stream)?;
+        let digits = line.split(|byte| *byte == b';').next().unwrap_or_default();
+        let digits = str::from_utf8(digits.trim_ascii_end()).unwrap_or_default();
+        let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let size = usize::from_str_radix(digits, 16).ok();
+        let size = size.filter(|_| is_number);
+        let size = size.ok_or(Failure::NotHttp("a chunk's length is no number"))?;
+        if size == 0 {
+            break;
+        }
+        let begun = body.len();
+        let len = begun.checked_add(size).filter(|len| *len <= max_body_len);
+        let len = len.ok_or(TOO_LONG)?;
+        if len > body.capacity() {
+            // A vector that grows by itself leaves what it had behind.
+            let room = len.max(body.capacity().saturating_mul(2)).min(max_body_len);
+            let mut larger = Zeroizing::new(Vec::with_capacity(room));
+            larger.extend_from_slice(&body);
+            body = larger;
+        }
+        body.resize(len, 0);
+        let (_, new) = body.split_at_mut(begun);
+        stream.read_exact(new)?;
+        if !read_line(stream)?.is_empty() {
+            return Err(Failure::NotHttp("a chunk is longer than it says"));
+        }
+    }
+    let mut after = 0;
+    loop {
+        let line = read_line(stream)?;
+        after += line.len();
+        if line.is_empty() {
+            return Ok(body);
+        }
+        if after > MAX_HEAD_LEN {
+            return Err(Failure::NotHttp("too much follows its body"));
+        }
+    }
+}
+
+/// Reads a line of what is between chunks, without its end.
+fn read_line(stream: &mut impl Read) -> Result<Vec<u8>, Failure> {
+    const MAX_LEN: usize = 1024;
+
+    let mut line = Vec::new();
+    let mut byte = [0];
+    loop {
+        stream.read_exact(&mut byte)?;
+        if line.len() == MAX_LEN {
+            return Err(Failure::NotHttp("a line between its chunks is too long"));
+        }
+        line.extend(byte);
+        if let Some(whole) = line.strip_suffix(b"\r\n") {
+            return Ok(whole.into());
+        }
+    }
+}
+
+const TOO_LONG: Failure = Failure::NotHttp("its body is too long");
+
 struct Head {
     status: u16,
-    len: usize,
+    len: Len,
     keeps: bool,
+}
+
+/// Where a body ends.
+enum Len {
+    Known(usize),
+    InChunks,
 }
 
 /// Reads the status and the fields that say where the response ends (RFC 9112, section 6).
@@ -158,6 +240,7 @@ fn parse(head: &[u8]) -> Result<Head, Failure> {
     let status = status.and_then(|rest| rest.get(..3)?.parse().ok());
     let status: u16 = status.ok_or(Failure::NotHttp("its first line is no status"))?;
     let mut len = None;
+    let mut is_in_chunks = false;
     let mut keeps = true;
     for line in lines.filter(|line| !line.is_empty()) {
         let (name, value) = line
@@ -173,16 +256,23 @@ fn parse(head: &[u8]) -> Result<Head, Failure> {
             }
             len = Some(number);
         } else if name.eq_ignore_ascii_case("transfer-encoding") {
-            return Err(Failure::NotHttp("its body comes in pieces"));
+            if is_in_chunks || !value.eq_ignore_ascii_case("chunked") {
+                return Err(Failure::NotHttp("its body is encoded in an unknown way"));
+            }
+            is_in_chunks = true;
         } else if name.eq_ignore_ascii_case("connection") {
             keeps &= !value.eq_ignore_ascii_case("close");
         }
     }
-    let len = match (status, len) {
-        (100..200, _) => return Err(Failure::NotHttp("it is only an interim one")),
-        (204 | 304, _) => 0,
-        (_, Some(len)) => len,
-        (_, None) => return Err(Failure::NotHttp("it does not say how long it is")),
+    let len = match (status, len, is_in_chunks) {
+        (100..200, ..) => return Err(Failure::NotHttp("it is only an interim one")),
+        (204 | 304, ..) => Len::Known(0),
+        (_, Some(_), true) => {
+            return Err(Failure::NotHttp("it has a length, and comes in chunks"));
+        }
+        (_, None, true) => Len::InChunks,
+        (_, Some(len), false) => Len::Known(len),
+        (_, None, false) => return Err(Failure::NotHttp("it does not say how long it is")),
     };
     Ok(Head { status, len, keeps })
 }
@@ -211,6 +301,35 @@ mod tests {
         assert!(!answer.keeps);
     }
 
+    const CHUNKED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+    /// Gives one byte at a time.
+    struct Slowly<'a>(&'a [u8]);
+
+    impl Read for Slowly<'_> {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            let len = bytes.len().min(1);
+            self.0.read(&mut bytes[..len])
+        }
+    }
+
+    #[test]
+    fn bodies_come_in_chunks() {
+        for (chunks, body) in [
+            ("2\r\n{}\r\n0\r\n\r\n", "{}"),
+            ("1\r\n{\r\n1 ;a=b\r\n}\r\n00\r\nX-Sum: 1\r\n\r\n", "{}"),
+            ("A\r\n{        }\r\n0\r\n\r\n", "{        }"),
+            ("0\r\n\r\n", ""),
+        ] {
+            let text = [CHUNKED, chunks].concat();
+            for answer in [received(&text), read(&mut Slowly(text.as_bytes()), 10)] {
+                let answer = answer.unwrap();
+                assert_eq!(&**answer.response.body, body.as_bytes());
+                assert!(answer.keeps);
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_response_is_refused() {
         for text in [
@@ -223,6 +342,18 @@ mod tests {
             "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n{}",
             "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n{}",
             "HTTP/1.1 100 Continue\r\ncontent-length: 2\r\n\r\n{}",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nx\r\n{}\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n\r\n{}\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n+2\r\n{}\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nb\r\n{        }\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n10000000000000000\r\n{}\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n6\r\n{     \r\n6\r\n     }\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nmore",
+            &format!("{CHUNKED}2;{}\r\n{{}}\r\n0\r\n\r\n", "x".repeat(1024)),
+            &format!("{CHUNKED}0\r\n{}\r\n", "a: b\r\n".repeat(10_000)),
         ] {
             let refused = received(text).map(drop).unwrap_err();
             assert!(
@@ -234,6 +365,9 @@ mod tests {
         for cut in [
             "HTTP/1.1 200",
             "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}",
+            &format!("{CHUNKED}2\r\n{{}}\r\n"),
+            &format!("{CHUNKED}3\r\n{{}}"),
+            &format!("{CHUNKED}2\r\n{{}}\r\n0\r\n"),
         ] {
             assert!(matches!(received(cut), Err(Failure::Io(_))), "{cut}");
         }

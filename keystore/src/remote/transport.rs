@@ -15,6 +15,8 @@ pub struct TransportRequest<'a> {
     pub target: &'a str,
     /// What goes into `X-Vault-Token`, if anything.
     pub token: Option<&'a str>,
+    /// What goes into `X-Vault-Namespace`, if anything.
+    pub namespace: Option<&'a str>,
     /// The body, JSON; empty with `GET`.
     pub body: &'a [u8],
     /// Whether it may arrive twice: signing may, making a new version may not.
