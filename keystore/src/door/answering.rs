@@ -34,6 +34,9 @@ pub struct Request<'a> {
     pub body: &'a [u8],
     /// Says whether the client is gone, so that nobody waits for the answer. It is asked between the items of a batch.
     pub is_gone: Option<&'a (dyn Fn() -> bool + Sync)>,
+    /// Asked for room for an answer that takes so many bytes of memory while it is made, before it is. It may wait. If it
+    /// says no, the answer is one of 503.
+    pub room: Option<&'a (dyn Fn(usize) -> bool + Sync)>,
 }
 
 impl fmt::Debug for Request<'_> {
@@ -240,6 +243,7 @@ impl Door {
             query: request.query,
             body: request.body,
             is_gone: request.is_gone.unwrap_or(&|| false),
+            room: request.room.unwrap_or(&|_| true),
         };
         dispatch(&call, resource, operation)
     }

@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 use base64ct::{Base64, Encoding};
 
 use super::body::{self, Batch, Flag, Number, Text, is_set};
-use super::call::Call;
+use super::call::{Call, ITEM_LEN, base64_len};
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::{KeyId, KeyName};
@@ -157,6 +157,15 @@ fn batch<T>(
     Response::data(&Items { batch_results })
 }
 
+/// What the longest ciphertext has besides the text: that of ML-KEM-1024, its length, a nonce and a tag.
+const MAX_CIPHERTEXT_LEN: usize = 2 + 1568 + 24 + 16;
+
+/// Waits for room for an answer which, item by item, has texts of the body and so much more: once alone, and once as JSON.
+fn reserve(call: &Call<'_>, items: Option<usize>, more: usize) -> Result<(), Refusal> {
+    let items = items.unwrap_or(1) * (more + ITEM_LEN);
+    call.reserve(2 * (call.body.len() + items))
+}
+
 /// Checks that nothing is asked for that only other keys of Vault have.
 fn check_unsaid(fields: [(&str, &Option<Text<'_>>); 2]) -> Result<(), Refusal> {
     for (field, value) in fields {
@@ -192,6 +201,8 @@ fn no_key(error: StoreError) -> Refusal {
 pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Encapsulate, name)?;
     let body: Encrypt<'_> = body::read(call.body)?;
+    let items = body.batch_input.as_ref().map(|Batch(items)| items.len());
+    reserve(call, items, base64_len(MAX_CIPHERTEXT_LEN))?;
     if is_set(body.convergent_encryption) {
         return Err(Refusal::bad("convergent_encryption is not supported"));
     }
@@ -239,6 +250,8 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
 pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Decapsulate, name)?;
     let body: Decrypt<'_> = body::read(call.body)?;
+    let items = body.batch_input.as_ref().map(|Batch(items)| items.len());
+    reserve(call, items, 0)?;
     let one = |ciphertext: &Option<Text<'_>>,
                associated_data: &Option<Text<'_>>,
                unsaid: [(&str, &Option<Text<'_>>); 2]| {

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use super::MAX_BATCH;
 use super::algorithms::{KeyType, encapsulates};
-use super::call::Call;
+use super::call::{Call, version_len};
 use super::keys::public_key;
 use super::paths::parameter;
 use super::refusal::Refusal;
@@ -81,6 +81,12 @@ pub(super) fn export(
     let wanted = wanted(name, version, &versions, |version, state| {
         verb == Verb::Show || state == VersionState::Enabled && version >= min_version
     })?;
+    // Of public keys, all are read.
+    let read = match verb {
+        Verb::Export => wanted.len(),
+        _ => versions.len(),
+    };
+    call.reserve(read * version_len(algorithm))?;
     let mut keys = BTreeMap::new();
     match verb {
         Verb::Export => {

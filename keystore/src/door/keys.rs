@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::algorithms::{KeyType, algorithm, encapsulates, has_pem};
 use super::body::{self, Flag, Number, Parameter, Period, Text, is_set};
-use super::call::Call;
+use super::call::{Call, version_len};
 use super::paths::parameter;
 use super::refusal::Refusal;
 use super::response::Response;
@@ -21,6 +21,9 @@ use crate::store::{KeyDetails, StoreError};
 
 /// The most names in one list.
 const MAX_LISTED: usize = 10_000;
+
+/// What a name takes in a list, with what is made on the way.
+const LISTED_LEN: usize = 256;
 
 /// The most damaged keys that are told one by one.
 const MAX_WARNINGS: usize = 100;
@@ -173,6 +176,15 @@ struct KeyVersion {
 }
 
 pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    let nothing = |error| match error {
+        StoreError::NotFound(_) => Refusal::nothing(),
+        error => error.into(),
+    };
+    let found = call.store.algorithm(call.principal, Verb::Show, name);
+    let version_len = version_len(found.map_err(nothing)?);
+    let found = call.store.versions(call.principal, Verb::Show, name);
+    let (_, versions) = found.map_err(nothing)?;
+    call.reserve(versions.len() * version_len)?;
     let key = match call.store.show(call.principal, name) {
         Err(StoreError::NotFound(_)) => return Err(Refusal::nothing()),
         Ok(key) if is_deleted(&key) => return Err(Refusal::nothing()),
@@ -255,6 +267,7 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
     let mut after = after
         .transpose()
         .map_err(|error| Refusal::bad(error.to_string()))?;
+    call.reserve(limit * LISTED_LEN)?;
     let mut keys = Vec::new();
     let mut damaged = Damaged::default();
     loop {

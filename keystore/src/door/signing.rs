@@ -1,14 +1,14 @@
 //! Signatures are made and verified, one or a batch.
 
-use pq_keys::Algorithm;
 use pq_keys::any::AnyAlgorithm;
 use pq_keys::classical::ClassicalAlgorithm;
 use pq_keys::signing::PreHash;
-use serde::{Deserialize, Serialize};
+use pq_keys::{Algorithm, KeyAlgorithm};
+use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use super::body::{self, Batch, Flag, Number, Text, is_set};
-use super::call::Call;
+use super::call::{Call, base64_len};
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::{KeyName, Version};
@@ -283,7 +283,7 @@ fn not_both<T>(
 #[derive(Default, Serialize)]
 struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
-    signature: Option<String>,
+    signature: Option<Written>,
     #[serde(skip_serializing_if = "Option::is_none")]
     key_version: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -294,16 +294,29 @@ struct Item {
     reference: Option<String>,
 }
 
+/// A signature, whose text is made when it is written: a batch of them is long.
+struct Written(Versioned);
+
+impl Serialize for Written {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Versioned { version, bytes } = &self.0;
+        serializer.serialize_str(&Versioned::write(*version, bytes))
+    }
+}
+
 #[derive(Serialize)]
 struct Items {
     batch_results: Vec<Item>,
 }
 
 impl Item {
-    fn signed(signed: &Signed) -> Self {
+    fn signed(signed: Signed) -> Self {
         let version = signed.id.version();
         Self {
-            signature: Some(Versioned::write(version, &signed.signature)),
+            signature: Some(Written(Versioned {
+                version,
+                bytes: signed.signature,
+            })),
             key_version: Some(version.get()),
             ..Self::default()
         }
@@ -364,13 +377,19 @@ pub(super) fn sign(
     check_salt(&body.salt_length)?;
     let kind = manner.kind(algorithm)?;
     let version = body.key_version.and_then(Number::version);
+    let len = signature_len(algorithm);
+    let len = len + base64_len(len);
     let Some(items) = not_both(body.batch_input, &body.input)? else {
         let message = message(kind, &body.input, &body.context, &body.signature_context)?;
-        let signed = sign_one(call, name, version, message.input()?);
+        let input = message.input()?;
+        call.reserve(len)?;
+        let signed = sign_one(call, name, version, input);
         return Response::data(&Item::signed(
-            &signed.map_err(|error| no_key(error, "signing"))?,
+            signed.map_err(|error| no_key(error, "signing"))?,
         ));
     };
+    let repeats = items.iter().any(|item| item.reference.is_some());
+    call.reserve_batch(items.len(), len, repeats)?;
     let messages: Vec<_> = items
         .iter()
         .map(|item| message(kind, &item.input, &item.context, &item.signature_context))
@@ -399,10 +418,18 @@ pub(super) fn sign(
         }
     };
     call.check_client()?;
-    let results = signed
-        .into_iter()
-        .map(|signed| signed.map(|signed| Item::signed(&signed)));
+    let results = signed.into_iter().map(|signed| signed.map(Item::signed));
     batch(results, references)
+}
+
+/// The length of the longest signature.
+fn signature_len(algorithm: AnyAlgorithm) -> usize {
+    match algorithm {
+        AnyAlgorithm::Composite(composite) => composite.max_signature_len(),
+        algorithm => KeyAlgorithm::from(algorithm)
+            .max_signature_len()
+            .unwrap_or(0),
+    }
 }
 
 fn decoded(message: &Result<Message, Refusal>) -> Result<Input<'_>, Refusal> {
@@ -487,6 +514,8 @@ pub(super) fn verify(
         );
         return Response::data(&valid(verified)?);
     };
+    let repeats = items.iter().any(|item| item.reference.is_some());
+    call.reserve_batch(items.len(), 0, repeats)?;
     let asked: Vec<_> = items
         .iter()
         .map(|item| {

@@ -403,3 +403,60 @@ fn a_head_says_who_is_there() {
     assert_eq!(admit("/other", Some(ROOT)), Err(404));
     assert_eq!(admit("/v1/sys/health", None), Err(405));
 }
+
+/// Long answers ask for room for all that they have, before anything is done, and are not made without it.
+#[test]
+fn long_answers_ask_for_room() {
+    let house = House::new();
+    house.create("a", "slhdsa-sha2-128f");
+    house.create("kem", "ml-kem-1024");
+    for _ in 0..8 {
+        house.post("keys/kem/rotate", "{}").expect(204);
+    }
+    let batch = |item: &str| format!(r#"{{"batch_input": [{}]}}"#, vec![item; 8].join(","));
+    let text = "aGVs".repeat(2_000);
+    let sign = r#"{"input": "aGVsbG8=", "reference": "\"\u0001"}"#;
+    let encrypt = format!(r#"{{"plaintext": "{text}"}}"#);
+    let encrypted =
+        house.post("encrypt/kem", &encrypt).expect(200)["data"]["ciphertext"].to_string();
+    let decrypt = format!(r#"{{"ciphertext": {encrypted}}}"#);
+    let verify = r#"{"input": "aGVsbG8=", "signature": "vault:v1:aGVsbG8=", "reference": "x"}"#;
+    for (method, path, body) in [
+        ("POST", "sign/a", r#"{"input": "aGVsbG8="}"#),
+        ("POST", "sign/a", &batch(sign)),
+        ("POST", "verify/a", &batch(verify)),
+        ("POST", "encrypt/kem", &encrypt),
+        ("POST", "encrypt/kem", &batch(&encrypt)),
+        ("POST", "decrypt/kem", &batch(&decrypt)),
+        ("GET", "keys/kem", ""),
+        ("GET", "export/public-key/kem", ""),
+        ("GET", "export/encryption-key/kem", ""),
+        ("LIST", "keys", ""),
+    ] {
+        let path = format!("/v1/transit/{path}");
+        let asked = AtomicUsize::new(0);
+        let answer = |is_room| {
+            let room = |len| {
+                asked.store(len, Ordering::SeqCst);
+                is_room
+            };
+            house.door.answer(&Request {
+                method,
+                path: &path,
+                vault_token: Some(ROOT),
+                body: body.as_bytes(),
+                room: Some(&room),
+                ..Request::default()
+            })
+        };
+        let used =
+            || [Verb::Sign, Verb::Encapsulate, Verb::Export].map(|verb| counted(&house, verb));
+        let before = used();
+        assert_eq!(answer(false).status, 503, "{path}");
+        assert_eq!(used(), before, "{path}");
+        let made = answer(true);
+        assert_eq!(made.status, 200, "{path}");
+        let (asked, len) = (asked.load(Ordering::SeqCst), made.body.len());
+        assert!(asked >= len, "{path}: {asked} for {len}");
+    }
+}

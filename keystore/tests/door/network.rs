@@ -51,6 +51,7 @@ fn answer(door: &Door, request: &Request<Option<Bytes>>, client: &Client) -> Res
             certificate: None,
             body,
             is_gone: Some(&|| client.is_gone()),
+            room: Some(&|len| client.reserve(len)),
         }),
     };
     let mut response = Response::new(Bytes::from_owner(answer.body));

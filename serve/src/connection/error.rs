@@ -25,6 +25,8 @@ pub(crate) enum ConnectionError {
     Http(#[from] hyper::Error),
     #[error("the connection lasted too long")]
     TooLong,
+    #[error("an answer was read too slowly")]
+    NotTaken,
 }
 
 impl ConnectionError {
@@ -97,7 +99,7 @@ impl ConnectionError {
                 Refusal::ConnectionLost { .. } => "connection_lost",
                 _ => "other",
             }),
-            Self::PushedOut | Self::Http(_) | Self::TooLong => None,
+            Self::PushedOut | Self::Http(_) | Self::TooLong | Self::NotTaken => None,
         }
     }
 }

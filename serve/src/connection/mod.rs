@@ -3,6 +3,7 @@
 // This room uses `admission`, `configuration`, `events`, `http`, `lines`, `sockets` and `summary`.
 
 mod access;
+mod deadlines;
 mod error;
 mod handshake;
 mod offloaded;

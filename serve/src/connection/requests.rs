@@ -16,10 +16,11 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::access::{Line, Lines};
+use super::deadlines::Deadlines;
 use super::versions::{MAX_FIELDS, MAX_SEND_BUFFER};
 use crate::admission::{RequestPlace, RequestPlaces};
 use crate::events::{Event, Observers, Span};
-use crate::http::{AnyBody, AnyHandler, BoxError, Protection, close_if_unread};
+use crate::http::{AnyBody, AnyHandler, BoxError, Protection, TakenWithin, close_if_unread};
 
 /// Gives the requests of a connection to the handler.
 #[derive(Clone)]
@@ -31,6 +32,7 @@ pub(super) struct Requests {
     lines: Arc<Lines>,
     /// How many are running.
     running: watch::Sender<usize>,
+    deadlines: Deadlines,
 }
 
 impl Requests {
@@ -47,6 +49,7 @@ impl Requests {
             observers,
             lines: Arc::default(),
             running: watch::Sender::new(0),
+            deadlines: Deadlines::default(),
         }
     }
 
@@ -86,20 +89,29 @@ impl Requests {
         running.unanswered = None;
         self.observers
             .tell(Event::Answered(version, response.status()));
+        let sending = Arc::new(Sending {
+            line,
+            bytes: AtomicU64::new(0),
+            _running: running,
+            _place: place,
+        });
+        if let Some(TakenWithin(time)) = response.extensions_mut().remove() {
+            self.deadlines.add(time, sending.clone());
+        }
         Ok(response.map(|body| Answer {
             body,
-            sending: Arc::new(Sending {
-                line,
-                bytes: AtomicU64::new(0),
-                _running: running,
-                _place: place,
-            }),
+            sending,
             rest: Bytes::new(),
             most: match version {
                 Version::HTTP_2 => MAX_SEND_BUFFER,
                 _ => usize::MAX,
             },
         }))
+    }
+
+    /// Tells when an answer was not read in time.
+    pub(super) fn deadlines(&self) -> Deadlines {
+        self.deadlines.clone()
     }
 
     /// Tells when no request has been running for some time.

@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tracing::{debug, info, warn};
 
+use super::deadlines::Deadlines;
 use super::error::ConnectionError;
 use super::handshake::shake_hands;
 use super::requests::{Idle, Requests};
@@ -121,7 +122,7 @@ impl Connection {
             protection,
             self.observers.clone(),
         );
-        let idle = requests.idle();
+        let (idle, deadlines) = (requests.idle(), requests.deadlines());
         #[cfg(feature = "http2")]
         if stream.get_ref().1.alpn_protocol() == Some(HTTP2) {
             let service = service_fn(move |request| requests.clone().answer(request));
@@ -129,11 +130,11 @@ impl Connection {
             let http = http2(streams.spawner()).serve_connection(TokioIo::new(stream), service);
             // Besides its requests, a client may send anything, or nothing.
             let head = Some(self.limits.request_head);
-            return self.serve_until_stopped(http, idle, head).await;
+            return self.serve_until_stopped(http, idle, deadlines, head).await;
         }
         let service = service_fn(move |request| requests.clone().answer(request));
         let http = http1(&self.limits).serve_connection(TokioIo::new(stream), service);
-        self.serve_until_stopped(http, idle, None).await
+        self.serve_until_stopped(http, idle, deadlines, None).await
     }
 
     /// Serves requests until the client, a limit or the end of the server ends the connection. `head` is the time
@@ -142,6 +143,7 @@ impl Connection {
         self,
         http: H,
         mut idle: Idle,
+        deadlines: Deadlines,
         head: Option<Duration>,
     ) -> Result<(), ConnectionError>
     where
@@ -164,7 +166,10 @@ impl Connection {
                 () = idle.since(FAREWELL) => Ok(()),
             }
         });
-        Ok(served.await.map_err(|_| ConnectionError::TooLong)??)
+        tokio::select! {
+            served = served => Ok(served.map_err(|_| ConnectionError::TooLong)??),
+            () = deadlines.passed() => Err(ConnectionError::NotTaken),
+        }
     }
 }
 

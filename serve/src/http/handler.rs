@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -61,6 +62,10 @@ where
         self(request, protection)
     }
 }
+
+/// In an answer's extensions: how long the client may take to read it, or else the connection ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TakenWithin(pub(crate) Duration);
 
 /// Why a body can't be sent.
 pub type BoxError = Box<dyn Error + Send + Sync>;

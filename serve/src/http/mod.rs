@@ -12,7 +12,7 @@ mod whole;
 mod zeros;
 
 pub use answer::Page;
-pub(crate) use handler::{AnyBody, AnyHandler};
+pub(crate) use handler::{AnyBody, AnyHandler, TakenWithin};
 pub use handler::{BoxError, Handler};
 pub use protection::Protection;
 pub(crate) use unread::close_if_unread;

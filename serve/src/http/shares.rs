@@ -10,6 +10,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(super) struct Shares {
     all: Arc<Semaphore>,
     share: usize,
+    /// How many places a permit stands for.
+    unit: usize,
     /// Only of clients that hold or wait for places, and of some that did.
     of: Mutex<HashMap<Box<str>, Arc<Semaphore>>>,
 }
@@ -17,8 +19,21 @@ pub(super) struct Shares {
 /// Places that are taken. Dropping it gives them back.
 #[derive(Debug)]
 pub(super) struct Taken {
-    _of_all: OwnedSemaphorePermit,
-    _of_client: Option<OwnedSemaphorePermit>,
+    of_all: OwnedSemaphorePermit,
+    of_client: Option<OwnedSemaphorePermit>,
+    unit: usize,
+}
+
+impl Taken {
+    /// Gives back all but so many.
+    pub(super) fn keep(&mut self, places: usize) {
+        for permit in self.of_client.iter_mut().chain([&mut self.of_all]) {
+            let surplus = permit
+                .num_permits()
+                .saturating_sub(places.div_ceil(self.unit));
+            drop(permit.split(surplus));
+        }
+    }
 }
 
 /// From how many clients on it is looked for those that hold nothing.
@@ -27,29 +42,46 @@ const MANY: usize = 64;
 impl Shares {
     /// Half of the places are each client's share. There are at least so many that two clients can take `least` at once.
     pub(super) fn new(places: usize, least: usize) -> Self {
-        let places = places
-            .max(least.saturating_mul(2))
+        Self::in_units(1, places, least)
+    }
+
+    /// The same for bytes, which may be more than a semaphore gives at once.
+    pub(super) fn of_bytes(bytes: usize, least: usize) -> Self {
+        Self::in_units(1024, bytes, least)
+    }
+
+    fn in_units(unit: usize, places: usize, least: usize) -> Self {
+        let permits = places
+            .div_ceil(unit)
+            .max(least.div_ceil(unit).saturating_mul(2))
             .clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            all: Semaphore::new(places).into(),
-            share: places.div_ceil(2),
+            all: Semaphore::new(permits).into(),
+            share: permits.div_ceil(2),
+            unit,
             of: Mutex::default(),
         }
     }
 
+    /// How many places one client may have.
+    pub(super) fn share(&self) -> usize {
+        self.share.saturating_mul(self.unit)
+    }
+
     /// Waits for places for a client. Whoever isn't known has no share of its own.
     pub(super) async fn take(&self, client: Option<&str>, places: usize) -> Option<Taken> {
-        let places = u32::try_from(places).ok()?;
+        let permits = u32::try_from(places.div_ceil(self.unit)).ok()?;
         let take =
-            async |semaphore: Arc<Semaphore>| semaphore.acquire_many_owned(places).await.ok();
+            async |semaphore: Arc<Semaphore>| semaphore.acquire_many_owned(permits).await.ok();
         // First its own, so that it keeps nobody else waiting.
         let of_client = match client {
             Some(client) => Some(take(self.of(client)).await?),
             None => None,
         };
         Some(Taken {
-            _of_all: take(self.all.clone()).await?,
-            _of_client: of_client,
+            of_all: take(self.all.clone()).await?,
+            of_client,
+            unit: self.unit,
         })
     }
 

@@ -1,30 +1,40 @@
 //! Handlers that get whole requests, and may block.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::handler::Handler;
+use super::handler::{Handler, TakenWithin};
 use super::protection::Protection;
-use super::shares::Shares;
+use super::shares::{Shares, Taken};
 use super::unread::close_if_unread;
 
 /// How many bytes of bodies there are at a time, if nothing else is said.
 const BODIES_LEN: usize = 64 * 1024 * 1024;
 
-/// How long a request waits until its body may be read.
+/// How many bytes of long answers there are at a time, if nothing else is said.
+const ANSWERS_LEN: usize = 128 * 1024 * 1024;
+
+/// An answer that takes no more than this needs no room, since the number of requests bounds those.
+const SHORT: usize = 16 * 1024;
+
+/// How long a request waits until its body may be read, and for room for its answer.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// How long its body may take to arrive, since its room is held for so long.
 const ARRIVAL: Duration = Duration::from_secs(60);
+
+/// How long a client may take to read an answer that has room.
+const DEPARTURE: Duration = Duration::from_secs(60);
 
 /// Answers each request once its body is in memory, by a function that may block: it runs on a thread for that, so that no
 /// other connection waits for it.
@@ -34,6 +44,10 @@ const ARRIVAL: Duration = Duration::from_secs(60);
 /// says, but at least twice the most of one body: a request whose body has no room waits 10 seconds for it, and is answered
 /// with 503 then, and one whose body takes longer than a minute to arrive with 408. Before that, the server holds of bodies
 /// what [`Limits`](crate::Limits) says.
+///
+/// An answer of more than 16 KiB is to ask for room first ([`Client::reserve`]): all that have room take at most 128 MiB
+/// together, or what [`answers_len`](Self::answers_len) says, until their clients have read them. Whoever takes longer than a
+/// minute to do so loses the connection.
 ///
 /// With [`only_for`](Self::only_for), who sends a request is known before its body is read. Each of them has at most half of
 /// the places and half of the bytes.
@@ -61,6 +75,8 @@ pub struct WholeRequests<F> {
     who: Option<Box<Who>>,
     places: Shares,
     bytes: Shares,
+    answers: Arc<Shares>,
+    departure: Duration,
 }
 
 type Who = dyn Fn(&Parts, &Protection) -> Result<String, Box<Response<Bytes>>> + Send + Sync;
@@ -75,21 +91,65 @@ impl<F> fmt::Debug for WholeRequests<F> {
 
 /// The client of a request that is being answered.
 #[derive(Debug)]
-pub struct Client(Arc<AtomicBool>);
+pub struct Client {
+    /// Its sender is dropped when nobody waits any more.
+    waiting: watch::Receiver<()>,
+    name: Option<String>,
+    answers: Arc<Shares>,
+    room: Mutex<Option<Taken>>,
+    runtime: Handle,
+}
 
 impl Client {
     /// Whether it is gone, so that nobody waits for the answer. Long work asks this now and then.
     pub fn is_gone(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.waiting.has_changed().is_err()
+    }
+
+    /// Waits until there is room for an answer that takes this many bytes of memory while it is made, in place of what was
+    /// reserved before; at most 10 seconds, and no longer than the client does. Returns whether there is. Once the answer is
+    /// there, it takes its own length, until the client has read it. One that would take more than a client may have takes
+    /// all of that.
+    #[must_use]
+    pub fn reserve(&self, len: usize) -> bool {
+        // Not while it waits: it would wait for itself.
+        drop(self.take_room());
+        if len <= SHORT {
+            return true;
+        }
+        let places = len.min(self.answers.share());
+        let room = self.runtime.block_on(async {
+            let mut waiting = self.waiting.clone();
+            let room = timeout(WAIT, self.answers.take(self.name.as_deref(), places));
+            tokio::select! {
+                room = room => room.ok().flatten(),
+                _ = waiting.changed() => None,
+            }
+        });
+        let has_room = room.is_some();
+        *self.room() = room;
+        has_room
+    }
+
+    fn take_room(&self) -> Option<Taken> {
+        self.room().take()
+    }
+
+    fn room(&self) -> std::sync::MutexGuard<'_, Option<Taken>> {
+        // Nothing panics while it is locked.
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Says that the client is gone when it is dropped.
-struct Leaving(Arc<AtomicBool>);
+/// The body of an answer, which has room until it was sent.
+struct Roomy {
+    data: Bytes,
+    _room: Taken,
+}
 
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+impl AsRef<[u8]> for Roomy {
+    fn as_ref(&self) -> &[u8] {
+        &self.data
     }
 }
 
@@ -105,14 +165,29 @@ where
             max_body_len,
             who: None,
             places: Shares::new(at_once, 1),
-            bytes: Shares::new(BODIES_LEN, max_body_len),
+            bytes: Shares::of_bytes(BODIES_LEN, max_body_len),
+            answers: Shares::of_bytes(ANSWERS_LEN, 1).into(),
+            departure: DEPARTURE,
         }
+    }
+
+    /// How many bytes all answers of more than 16 KiB may take together that are made or read by their clients.
+    pub fn answers_len(self, len: usize) -> Self {
+        Self {
+            answers: Shares::of_bytes(len, 1).into(),
+            ..self
+        }
+    }
+
+    /// How long a client may take to read an answer of more than 16 KiB, by default a minute.
+    pub fn departure(self, departure: Duration) -> Self {
+        Self { departure, ..self }
     }
 
     /// How many bytes all bodies may have together that are read or worked on at a time. It is at least as long as one body.
     pub fn bodies_len(self, len: usize) -> Self {
         Self {
-            bytes: Shares::new(len, self.max_body_len),
+            bytes: Shares::of_bytes(len, self.max_body_len),
             ..self
         }
     }
@@ -144,6 +219,7 @@ where
             None => None,
         };
         let client = client.as_deref();
+        let name = client.map(str::to_owned);
         let room = match self.room(body) {
             // There is none, or it is too long and not read.
             None | Some(0) => None,
@@ -161,14 +237,21 @@ where
             // There are always some.
             return status(StatusCode::SERVICE_UNAVAILABLE);
         };
-        let answer = self.answer.clone();
-        let is_gone = Arc::new(AtomicBool::new(false));
-        let _leaving = Leaving(is_gone.clone());
+        let (answer, departure) = (self.answer.clone(), self.departure);
+        let (_waiting, waiting) = watch::channel(());
+        let client = Client {
+            waiting,
+            name,
+            answers: self.answers.clone(),
+            room: Mutex::default(),
+            runtime: Handle::current(),
+        };
         let answering = spawn_blocking(move || {
             // They are free again when the thread is, also if nobody waits for the answer any more.
             let _held = (place, room);
             let request = Request::from_parts(head, whole);
-            answer(request, &protection, &Client(is_gone))
+            let response = answer(request, &protection, &client);
+            in_room(response, client.take_room(), departure)
         });
         answering.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a request has no answer");
@@ -210,6 +293,18 @@ where
         close_if_unread(&mut response, version, &body);
         response
     }
+}
+
+/// The answer, which keeps of its room what it takes.
+fn in_room(response: Response<Bytes>, room: Option<Taken>, departure: Duration) -> Response<Bytes> {
+    let len = response.body().len();
+    let Some(mut room) = room.filter(|_| len > SHORT) else {
+        return response;
+    };
+    room.keep(len);
+    let mut response = response.map(|data| Bytes::from_owner(Roomy { data, _room: room }));
+    response.extensions_mut().insert(TakenWithin(departure));
+    response
 }
 
 fn status(status: StatusCode) -> Response<Bytes> {

@@ -7,12 +7,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use pq_serving::{Client, Protection, WholeRequests};
+use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -189,4 +190,105 @@ async fn no_client_has_all_places_and_who_is_gone_has_none() {
     assert_eq!(held.running(), 1);
     held.go.add_permits(1);
     assert_eq!(of_other.await.unwrap(), 200);
+}
+
+/// A body of unknown length has the room of the longest.
+#[cfg(target_pointer_width = "64")]
+#[tokio::test]
+async fn bodies_may_have_more_than_4_gib() {
+    let held = Held::new();
+    held.go.add_permits(1);
+    let handler = WholeRequests::new(5 << 30, 4, held.answer());
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    let client = server.client();
+    let head = "POST / HTTP/1.1\r\nTransfer-Encoding: chunked";
+    let answer = client.ask_with_body(head, b"1\r\nx\r\n0\r\n\r\n");
+    let answer = timeout(PATIENCE, answer).await.unwrap().unwrap();
+    assert_eq!(answer.status(), "200");
+}
+
+/// More than sockets and the windows of HTTP/2 hold.
+const ANSWER: usize = 16 << 20;
+
+/// Answers with `ANSWER` bytes for each of the body's, which take twice as much while they are made, or with 503 if there is no room
+/// for that.
+fn long_answer(
+    request: Request<Option<Bytes>>,
+    _: &Protection,
+    client: &Client,
+) -> Response<Bytes> {
+    let len = request.body().as_ref().unwrap().len() * ANSWER;
+    // What is reserved first is given back.
+    match client.reserve(2 * len) && client.reserve(2 * len) {
+        true => response(200).map(|_| vec![b'x'; len].into()),
+        false => response(503),
+    }
+}
+
+/// Sends a body, and returns the answer, of which nothing is read yet.
+async fn unread(client: &SendRequest<Full<Bytes>>, name: &str, len: usize) -> Response<Incoming> {
+    let request = Request::post("https://localhost/").header("name", name);
+    let request = request.body(Full::new(vec![b'x'; len].into())).unwrap();
+    let answer = timeout(PATIENCE, client.clone().send_request(request)).await;
+    answer.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn long_answers_have_bounded_room_until_they_are_read() {
+    let handler = WholeRequests::new(BODY, 100, long_answer)
+        .only_for(who)
+        .answers_len(8 * ANSWER);
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    let client = client(&server).await;
+    // One client has half of the room. For two answers and one that is made there is just enough in it.
+    let mut held = Vec::new();
+    for _ in 0..3 {
+        let answer = unread(&client, "a", 1).await;
+        assert_eq!(answer.status(), 200);
+        held.push(answer);
+    }
+    let fourth = unread(&client, "a", 1);
+    let of_other = async {
+        let head = "POST / HTTP/1.1\r\nHost: localhost\r\nName: b\r\nContent-Length: 1\r\n\r\nx";
+        let mut tls = server.send(head).await.unwrap();
+        let mut begin = [0; 12];
+        let read = timeout(PATIENCE, tls.read_exact(&mut begin)).await;
+        read.unwrap().unwrap();
+        (tls, begin)
+    };
+    let (fourth, (of_other, begin)) = tokio::join!(fourth, of_other);
+    assert_eq!(fourth.status(), 503);
+    assert_eq!(&begin, b"HTTP/1.1 200");
+    // Short ones need no room.
+    assert_eq!(unread(&client, "a", 0).await.status(), 200);
+    let read = held.pop().unwrap().into_body().collect();
+    let read = timeout(PATIENCE, read).await.unwrap().unwrap();
+    assert_eq!(read.to_bytes().len(), ANSWER);
+    assert_eq!(unread(&client, "a", 1).await.status(), 200);
+    // Whoever goes away holds nothing, and what is more than a share is all of it.
+    drop((held, client, of_other));
+    let other = self::client(&server).await;
+    assert_eq!(unread(&other, "b", 3).await.status(), 200);
+    assert_eq!(unread(&other, "a", 3).await.status(), 200);
+}
+
+#[tokio::test]
+async fn who_reads_a_long_answer_too_slowly_loses_the_connection() {
+    let handler = WholeRequests::new(BODY, 100, long_answer)
+        .only_for(who)
+        .answers_len(4 * ANSWER)
+        .departure(Duration::from_secs(1));
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    let client = client(&server).await;
+    // One that is read in time ends nothing.
+    let read = unread(&client, "a", 1).await.into_body().collect();
+    timeout(PATIENCE, read).await.unwrap().unwrap();
+    sleep(Duration::from_secs(2)).await;
+    let slow = unread(&client, "a", 2).await;
+    assert_eq!(slow.status(), 200);
+    // There is room once that connection is over.
+    let other = self::client(&server).await;
+    assert_eq!(unread(&other, "a", 2).await.status(), 200);
+    let read = timeout(PATIENCE, slow.into_body().collect()).await;
+    read.unwrap().unwrap_err();
 }

@@ -34,6 +34,7 @@ pub(super) fn answer(
         Some(body) => door.answer(&door::Request {
             body,
             is_gone: Some(&|| client.is_gone()),
+            room: Some(&|len| client.reserve(len)),
             ..asked(&head, protection)
         }),
     };

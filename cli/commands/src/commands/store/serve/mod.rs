@@ -92,6 +92,17 @@ pub(crate) struct Arguments {
     )]
     max_bodies: u32,
 
+    /// The most bytes that all answers of more than 16 KiB take together while they are made and until clients have read
+    /// them; requests beyond wait, and get 503 after 10 seconds. Half of it is for each principal at most. Whoever takes
+    /// longer than a minute to read such an answer loses the connection
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 128 * 1024 * 1024,
+        value_parser = clap::value_parser!(u32).range(1024..)
+    )]
+    max_answers: u32,
+
     /// How many requests use the store at a time, of which half are for each principal at most; others wait
     #[arg(
         long,
@@ -227,6 +238,7 @@ async fn serve(
         },
     )
     .bodies_len(usize::try_from(arguments.max_bodies).unwrap_or(usize::MAX))
+    .answers_len(usize::try_from(arguments.max_answers).unwrap_or(usize::MAX))
     .only_for(move |head, protection| handler::who(&asking, head, protection));
     let listening = arguments
         .listening
