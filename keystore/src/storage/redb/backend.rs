@@ -8,42 +8,52 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ::redb::backends::FileBackend;
 use ::redb::{DatabaseError, StorageBackend};
 
+use super::pages::Pages;
+
 /// A locked file whose extension is on the disk before redb says in its header that it is longer.
 #[derive(Debug)]
-pub(super) struct Growing(FileBackend);
+pub(super) struct Growing {
+    file: FileBackend,
+    pages: Pages,
+}
 
 impl Growing {
     /// Locks the file.
     pub(super) fn lock(file: File) -> Result<Self, DatabaseError> {
-        FileBackend::new(file).map(Self)
+        Ok(Self {
+            file: FileBackend::new(file)?,
+            pages: Pages::default(),
+        })
     }
 }
 
 impl StorageBackend for Growing {
     fn len(&self) -> io::Result<u64> {
-        self.0.len()
+        self.file.len()
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, out)
+        self.file.read(offset, out)?;
+        self.pages.read(offset, out, self.file.len()?)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let grows = len > self.0.len()?;
-        self.0.set_len(len)?;
-        if grows { self.0.sync_data() } else { Ok(()) }
+        let grows = len > self.file.len()?;
+        self.file.set_len(len)?;
+        if grows { self.file.sync_data() } else { Ok(()) }
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.file.sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write(offset, data)
+        self.pages.write(offset, data);
+        self.file.write(offset, data)
     }
 
     fn close(&self) -> io::Result<()> {
-        self.0.close()
+        self.file.close()
     }
 }
 
@@ -55,6 +65,7 @@ const PIECE: u64 = 4096;
 #[derive(Debug)]
 pub(super) struct Untouched {
     file: FileBackend,
+    pages: Pages,
     written: Mutex<Written>,
 }
 
@@ -75,6 +86,7 @@ impl Untouched {
             .map_err(|error| DatabaseError::Storage(error.into()))?;
         Ok(Self {
             file,
+            pages: Pages::default(),
             written: Mutex::new(Written {
                 len,
                 of_file: len,
@@ -136,7 +148,7 @@ impl StorageBackend for Untouched {
                 out[part].copy_from_slice(&piece[within..within + len]);
             }
         }
-        Ok(())
+        self.pages.read(offset, out, written.len)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -161,6 +173,7 @@ impl StorageBackend for Untouched {
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let mut written = self.written();
         end(offset, data, written.len)?;
+        self.pages.write(offset, data);
         for (number, within, part) in parts(offset, data.len()) {
             if !written.pieces.contains_key(&number) {
                 let mut piece = vec![0; PIECE as usize];

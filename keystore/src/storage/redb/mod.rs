@@ -2,6 +2,7 @@
 
 mod backend;
 mod header;
+mod pages;
 mod tables;
 
 use core::cell::RefCell;
