@@ -44,11 +44,15 @@ impl<'a> LogCheck<'a> {
 
     /// Reads the log to its end.
     pub(super) fn read_on(&mut self, inner: &Inner) -> Result<(), StoreError> {
+        let known = inner.table.storage.get(&[])?.head;
         loop {
             let from = self.chain.head().sequence.saturating_add(1);
             let page = inner.table.storage.entries(from, MAX_PAGE_ROWS)?;
             if page.is_empty() {
-                return Ok(());
+                return match self.chain.head().sequence >= known.sequence.max(1) {
+                    true => Ok(()),
+                    false => Err(inner.table.damaged("the end of its audit log is missing")),
+                };
             }
             for entry in &page {
                 let read = self.chain.follow_written(&inner.table.sealer, entry)?;

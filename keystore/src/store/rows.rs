@@ -15,7 +15,8 @@ use crate::record::{
 };
 use crate::sealing::{KekRecord, Sealer};
 use crate::storage::{
-    Change, Expected, LogHead, Row, RowChange, RowKey, RowPrefix, Snapshot, Storage, Write,
+    Change, Expected, LogHead, Row, RowChange, RowKey, RowPrefix, Snapshot, Storage, StorageError,
+    Write,
 };
 
 /// The storage, with the keys that check what it has.
@@ -62,6 +63,10 @@ impl Table {
             head,
             revision,
         } = self.storage.get(&wanted)?;
+        // It has an entry since the store was created.
+        if head == LogHead::EMPTY {
+            return Err(self.damaged("its audit log is empty"));
+        }
         let rows = Rows {
             sealer: &self.sealer,
             found: wanted.into_iter().zip(rows).collect(),
@@ -77,6 +82,14 @@ impl Table {
             }
             _ => Ok(rows),
         }
+    }
+
+    /// Something is wrong with the storage as a whole.
+    pub(super) fn damaged(&self, reason: &str) -> StoreError {
+        StoreError::Storage(StorageError::Damaged {
+            storage: self.storage.description(),
+            reason: reason.into(),
+        })
     }
 
     /// What is wrong with rows of the index, also with those in which no key stands.

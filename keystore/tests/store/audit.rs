@@ -243,6 +243,10 @@ pub(crate) fn a_kept_head_shows_a_cut(place: &impl Place) {
     // Without the head, the rows still show it: the log doesn't say how they came to be.
     assert_eq!(shorter.check(&admin(), &[]).unwrap().damaged.len(), 1);
     assert_eq!(code(shorter.check(&admin(), &[second])), "head-not-reached");
+    // A store has an entry since it was created.
+    let place = cut(&*fixture.storage, &rows, 0);
+    let opened = Store::open(place.open(), &kek(b"secret"), fixture.clock.options());
+    assert_eq!(code(opened), "storage-damaged");
     // The head of another store.
     let other = Fixture::new(&Memory::new());
     let foreign = other.store.signed_head(&admin()).unwrap();
