@@ -413,7 +413,7 @@ fn long_answers_ask_for_room() {
     for _ in 0..8 {
         house.post("keys/kem/rotate", "{}").expect(204);
     }
-    let batch = |item: &str| format!(r#"{{"batch_input": [{}]}}"#, vec![item; 8].join(","));
+    let batch = |item: &str| format!(r#"{{"batch_input": [{}]}}"#, [item; 8].join(","));
     let text = "aGVs".repeat(2_000);
     let sign = r#"{"input": "aGVsbG8=", "reference": "\"\u0001"}"#;
     let encrypt = format!(r#"{{"plaintext": "{text}"}}"#);
