@@ -8,6 +8,7 @@ mod database;
 mod door;
 mod signer;
 mod store;
+mod transit;
 
 use std::io;
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ use pq_x509::validation::ValidationError;
 pub(crate) use self::database::DatabaseFailure;
 pub(crate) use self::door::DoorFailure;
 pub(crate) use self::store::{StoreFailure, of_store_error};
+pub(crate) use self::transit::TransitFailure;
 use crate::chains::NotAChain;
 use crate::documents::DocumentError;
 use crate::exit_status::ExitStatus;

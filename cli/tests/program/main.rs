@@ -45,3 +45,4 @@ mod signals;
 mod ssh;
 mod store;
 mod store_manners;
+mod transit;

@@ -165,7 +165,10 @@ fn a_store_has_the_key_of_its_own_server() {
         assert!(refused.stderr().contains(words), "{}", refused.stderr());
     }
 
-    let served = Served::start_with(&folder, "--key store:shop/tokens/tls --as web --mount transit=shop/tokens");
+    let served = Served::start_with(
+        &folder,
+        "--key store:shop/tokens/tls --as web --mount transit=shop/tokens",
+    );
     let port = served.port;
     let first = certificate_of(&folder, port).unwrap();
     let keys = client(&folder, port);

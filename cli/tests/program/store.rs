@@ -588,7 +588,7 @@ fn no_secret_is_printed() {
     fn visit(command: &clap::Command) {
         for argument in command.get_arguments() {
             let id = argument.get_id().as_str();
-            let is_reference = ["_file", "_fd", "_env", "_credential", "_pkcs11"];
+            let is_reference = ["_file", "_fd", "_env", "_credential", "_pkcs11", "_transit"];
             assert!(
                 !(id.contains("passphrase") || id.contains("kek"))
                     || is_reference.iter().any(|end| id.ends_with(end)),

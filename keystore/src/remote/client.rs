@@ -5,15 +5,12 @@ use core::fmt;
 
 use base64ct::{Base64, Encoding};
 use pq_keys::any::AnyPublicKey;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
 use super::error::RemoteError;
-use super::messages::{
-    Answer, Create, Envelope, Errors, Exported, Item, Made, Results, Shown, Use,
-};
-use super::transport::{Transport, TransportRequest, TransportResponse};
+use super::messages::{Answer, Create, Exported, Item, Made, Results, Shown, Use};
+use super::mount::{Mount, data};
+use super::transport::{Transport, TransportResponse};
 use crate::name::{KeyName, Version};
 use crate::policy::Input;
 use crate::versioned::Versioned;
@@ -48,18 +45,12 @@ pub struct RemoteVersion {
 
 /// Keys of a server that speaks Vault's Transit API, such as [`Door`](crate::door) does. Clones share connections.
 #[derive(Clone)]
-pub struct RemoteStore(Arc<Shared>);
-
-struct Shared {
-    transport: Box<dyn Transport>,
-    mount: String,
-    token: Option<Zeroizing<String>>,
-}
+pub struct RemoteStore(Arc<Mount>);
 
 impl fmt::Debug for RemoteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteStore")
-            .field("mount", &self.0.mount)
+            .field("mount", &self.0.path)
             .finish_non_exhaustive()
     }
 }
@@ -67,10 +58,11 @@ impl fmt::Debug for RemoteStore {
 impl RemoteStore {
     /// The keys under a mount, such as `transit`, for the owner of a token, or of the certificate that the transport shows.
     pub fn new(transport: impl Transport + 'static, mount: &str, token: Option<&str>) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(Mount {
             transport: Box::new(transport),
-            mount: mount.into(),
+            path: mount.into(),
             token: token.map(|token| Zeroizing::new(token.into())),
+            namespace: None,
         }))
     }
 
@@ -90,7 +82,11 @@ impl RemoteStore {
             r#type: key_type,
             exportable,
         };
-        made(&self.write(&format!("keys/{}", checked(name)?), &body, false)?)
+        made(
+            &self
+                .0
+                .write(&format!("keys/{}", checked(name)?), &body, false)?,
+        )
     }
 
     /// Makes a new version of a key, and returns which one this request made; `None` if the server is one that doesn't say it.
@@ -100,7 +96,7 @@ impl RemoteStore {
     /// [`RemoteError::Refused`], [`RemoteError::Answer`], and those of the transport, after which there may be a new version.
     pub fn rotate(&self, name: &str) -> Result<Option<Version>, RemoteError> {
         let target = format!("keys/{}/rotate", checked(name)?);
-        made(&self.write(&target, &serde_json::Map::new(), false)?)
+        made(&self.0.write(&target, &serde_json::Map::new(), false)?)
     }
 
     /// A key with its versions.
@@ -110,7 +106,7 @@ impl RemoteStore {
     /// [`RemoteError::Refused`], of which [`is_no_key`](RemoteError::is_no_key) tells that there is none,
     /// [`RemoteError::Answer`], and those of the transport.
     pub fn show(&self, name: &str) -> Result<RemoteKey, RemoteError> {
-        let shown: Shown = data(&self.read(&format!("keys/{}", checked(name)?))?)?;
+        let shown: Shown = data(&self.0.read(&format!("keys/{}", checked(name)?))?)?;
         let versions = shown.keys.into_iter().map(|(version, shown)| {
             Ok(RemoteVersion {
                 version: version.parse()?,
@@ -135,7 +131,7 @@ impl RemoteStore {
         let asked = version;
         let version = version.map_or_else(|| "latest".into(), |version| version.to_string());
         let target = format!("export/public-key/{}/{version}?format=der", checked(name)?);
-        let exported: Exported = data(&self.read(&target)?)?;
+        let exported: Exported = data(&self.0.read(&target)?)?;
         let mut keys = exported.keys.into_iter();
         let (Some((version, key)), None) = (keys.next(), keys.next()) else {
             return Err(RemoteError::Answer("it has not one public key"));
@@ -161,7 +157,9 @@ impl RemoteStore {
         input: Input<'_>,
     ) -> Result<RemoteSignature, RemoteError> {
         let body = one(version, input, None)?;
-        let response = self.write(&format!("sign/{}", checked(name)?), &body, true)?;
+        let response = self
+            .0
+            .write(&format!("sign/{}", checked(name)?), &body, true)?;
         signature(data(&response)?, version)
     }
 
@@ -178,7 +176,9 @@ impl RemoteStore {
         signature: &[u8],
     ) -> Result<bool, RemoteError> {
         let body = one(None, input, Some(Versioned::write(version, signature)))?;
-        let response = self.write(&format!("verify/{}", checked(name)?), &body, true)?;
+        let response = self
+            .0
+            .write(&format!("verify/{}", checked(name)?), &body, true)?;
         valid(data(&response)?)
     }
 
@@ -198,7 +198,9 @@ impl RemoteStore {
             signature: None,
         });
         let body = batch(version, items.collect());
-        let response = self.write(&format!("sign/{}", checked(name)?), &body, true)?;
+        let response = self
+            .0
+            .write(&format!("sign/{}", checked(name)?), &body, true)?;
         let results = results(&response, messages.len())?;
         Ok(results
             .into_iter()
@@ -221,62 +223,11 @@ impl RemoteStore {
             signature: Some(Versioned::write(signed.version, &signed.signature)),
         });
         let body = batch(None, items.collect());
-        let response = self.write(&format!("verify/{}", checked(name)?), &body, true)?;
+        let response = self
+            .0
+            .write(&format!("verify/{}", checked(name)?), &body, true)?;
         let results = results(&response, signatures.len())?;
         Ok(results.into_iter().map(valid).collect())
-    }
-
-    fn target(&self, rest: &str) -> String {
-        format!("/v1/{}/{rest}", self.0.mount)
-    }
-
-    fn token(&self) -> Option<&str> {
-        self.0.token.as_deref().map(String::as_str)
-    }
-
-    fn read(&self, target: &str) -> Result<TransportResponse, RemoteError> {
-        self.send(&TransportRequest {
-            method: "GET",
-            target: &self.target(target),
-            token: self.token(),
-            namespace: None,
-            body: &[],
-            repeatable: true,
-        })
-    }
-
-    fn write(
-        &self,
-        target: &str,
-        body: &impl Serialize,
-        repeatable: bool,
-    ) -> Result<TransportResponse, RemoteError> {
-        let body = serde_json::to_vec(body).map(Zeroizing::new);
-        let body = body.map_err(|_| RemoteError::Answer("the request is no JSON"))?;
-        self.send(&TransportRequest {
-            method: "POST",
-            target: &self.target(target),
-            token: self.token(),
-            namespace: None,
-            body: &body,
-            repeatable,
-        })
-    }
-
-    fn send(&self, request: &TransportRequest<'_>) -> Result<TransportResponse, RemoteError> {
-        let response = self.0.transport.send(request)?;
-        match response.status {
-            200 | 204 => Ok(response),
-            status => {
-                // A proxy in between refuses in words of its own.
-                let errors = serde_json::from_slice::<Errors>(&response.body);
-                let errors = errors.map_or_else(
-                    |_| vec!["it says nothing in JSON".into()],
-                    |errors| errors.errors,
-                );
-                Err(RemoteError::Refused { status, errors })
-            }
-        }
     }
 }
 
@@ -324,13 +275,6 @@ fn batch_of(version: Option<Version>, batch_input: Option<Vec<Item>>) -> Use {
         signature: None,
         batch_input,
     }
-}
-
-fn data<T: DeserializeOwned>(response: &TransportResponse) -> Result<T, RemoteError> {
-    let envelope: Result<Envelope<T>, _> = serde_json::from_slice(&response.body);
-    let envelope =
-        envelope.map_err(|_| RemoteError::Answer("its JSON has not what was asked for"))?;
-    Ok(envelope.data)
 }
 
 /// Which version was made, if the server says it.

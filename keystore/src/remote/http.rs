@@ -95,13 +95,16 @@ pub(super) fn write(
 
 /// Reads a response, whose body has at most this many bytes.
 pub(super) fn read(stream: &mut impl Read, max_body_len: usize) -> Result<Received, Failure> {
-    let mut head = Zeroizing::new(Vec::with_capacity(MAX_HEAD_LEN + PIECE_LEN));
+    let mut head = Zeroizing::new(Vec::new());
     let body_start = loop {
-        let mut piece = Zeroizing::new([0; PIECE_LEN]);
-        let count = match stream.read(&mut *piece) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+        let begun = head.len();
+        let count = match stream.read(lengthened(&mut head, PIECE_LEN)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                head.truncate(begun);
+                continue;
+            }
             Err(error)
-                if head.is_empty()
+                if begun == 0
                     && matches!(
                         error.kind(),
                         io::ErrorKind::ConnectionReset
@@ -114,14 +117,14 @@ pub(super) fn read(stream: &mut impl Read, max_body_len: usize) -> Result<Receiv
             }
             count => count?,
         };
-        let Some(new) = piece.get(..count).filter(|new| !new.is_empty()) else {
-            return Err(match head.is_empty() {
-                true => Failure::Ended,
-                false => io::Error::from(io::ErrorKind::UnexpectedEof).into(),
+        head.truncate(begun + count);
+        if count == 0 {
+            return Err(match begun {
+                0 => Failure::Ended,
+                _ => io::Error::from(io::ErrorKind::UnexpectedEof).into(),
             });
-        };
-        let seen = head.len().saturating_sub(3);
-        head.extend_from_slice(new);
+        }
+        let seen = begun.saturating_sub(3);
         let end = head.get(seen..).and_then(|rest| {
             let position = rest.windows(4).position(|four| four == b"\r\n\r\n")?;
             Some(seen + position + 4)
@@ -170,19 +173,11 @@ fn read_chunks(stream: &mut impl Read, max_body_len: usize) -> Result<Zeroizing<
         if size == 0 {
             break;
         }
-        let begun = body.len();
-        let len = begun.checked_add(size).filter(|len| *len <= max_body_len);
-        let len = len.ok_or(TOO_LONG)?;
-        if len > body.capacity() {
-            // A vector that grows by itself leaves what it had behind.
-            let room = len.max(body.capacity().saturating_mul(2)).min(max_body_len);
-            let mut larger = Zeroizing::new(Vec::with_capacity(room));
-            larger.extend_from_slice(&body);
-            body = larger;
+        let len = body.len().checked_add(size);
+        if len.is_none_or(|len| len > max_body_len) {
+            return Err(TOO_LONG);
         }
-        body.resize(len, 0);
-        let (_, new) = body.split_at_mut(begun);
-        stream.read_exact(new)?;
+        stream.read_exact(lengthened(&mut body, size))?;
         if !read_line(stream)?.is_empty() {
             return Err(Failure::NotHttp("a chunk is longer than it says"));
         }
@@ -198,6 +193,21 @@ fn read_chunks(stream: &mut impl Read, max_body_len: usize) -> Result<Zeroizing<
             return Err(Failure::NotHttp("too much follows its body"));
         }
     }
+}
+
+/// Makes a buffer longer by some zeros, and returns these. A vector that grows by itself leaves behind what it had.
+fn lengthened(bytes: &mut Zeroizing<Vec<u8>>, by: usize) -> &mut [u8] {
+    let begun = bytes.len();
+    let len = begun.saturating_add(by);
+    if len > bytes.capacity() {
+        let room = len.max(bytes.capacity().saturating_mul(2));
+        let mut larger = Zeroizing::new(Vec::with_capacity(room));
+        larger.extend_from_slice(bytes);
+        *bytes = larger;
+    }
+    bytes.resize(len, 0);
+    let (_, new) = bytes.split_at_mut(begun);
+    new
 }
 
 /// Reads a line of what is between chunks, without its end.
@@ -279,6 +289,8 @@ fn parse(head: &[u8]) -> Result<Head, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn received(text: &str) -> Result<Received, Failure> {
@@ -326,6 +338,45 @@ mod tests {
                 let answer = answer.unwrap();
                 assert_eq!(&**answer.response.body, body.as_bytes());
                 assert!(answer.keeps);
+            }
+        }
+    }
+
+    proptest! {
+        /// However a body is divided into chunks, and these into reads, it is the same; a byte that is changed or cut off
+        /// is no panic, and makes it no longer than it may be.
+        #[test]
+        fn chunks_are_one_body(
+            parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..9), 0..5),
+            at: prop::sample::Index,
+            byte: Option<u8>,
+        ) {
+            let mut text = CHUNKED.as_bytes().to_vec();
+            for part in &parts {
+                text.extend(format!("{:x}\r\n", part.len()).bytes());
+                text.extend(part);
+                text.extend(b"\r\n");
+            }
+            text.extend(b"0\r\n\r\n");
+            for answer in [read(&mut &*text, 40), read(&mut Slowly(&text), 40)] {
+                prop_assert_eq!(&**answer.unwrap().response.body, parts.concat());
+            }
+            let at = at.index(text.len());
+            match byte {
+                Some(byte) => text[at] = byte,
+                None => text.truncate(at),
+            }
+            if let Ok(answer) = read(&mut &*text, 40) {
+                prop_assert!(answer.response.body.len() <= 40 && byte.is_some());
+            }
+        }
+
+        #[test]
+        fn whatever_comes_is_an_answer_or_an_error(bytes: Vec<u8>, is_after_head: bool) {
+            let head = if is_after_head { CHUNKED } else { "HTTP/1.1 200 " };
+            let text = [head.as_bytes(), &bytes].concat();
+            if let Ok(answer) = read(&mut &*text, 10) {
+                prop_assert!(answer.response.body.len() <= 10);
             }
         }
     }

@@ -1,6 +1,16 @@
 //! The JSON that is sent and read.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use zeroize::Zeroizing;
+
+/// A text that is wiped.
+pub(super) struct Secret(pub(super) Zeroizing<String>);
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(text.into()))
+    }
+}
 
 #[derive(Serialize)]
 pub(super) struct Create<'a> {
@@ -75,4 +85,34 @@ pub(super) struct Shown {
 pub(super) struct ShownVersion {
     /// This project's door says it.
     pub(super) state: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Encrypt<'a> {
+    pub(super) plaintext: &'a str,
+    pub(super) associated_data: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Encrypted {
+    pub(super) ciphertext: String,
+}
+
+#[derive(Serialize)]
+pub(super) struct Decrypt<'a> {
+    pub(super) ciphertext: &'a str,
+    pub(super) associated_data: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Decrypted {
+    pub(super) plaintext: Secret,
+}
+
+/// What a server says about a key.
+#[derive(Deserialize)]
+pub(super) struct Described {
+    pub(super) r#type: String,
+    #[serde(default)]
+    pub(super) derived: bool,
 }

@@ -1,34 +1,46 @@
-//! The token that a client shows.
+//! The token by which a server knows who asks.
 
 use core::fmt;
-use std::io;
 use std::path::Path;
 
 use zeroize::Zeroizing;
 
 use crate::private_file;
 
-/// More than tokens have.
-const MAX_TOKEN_LEN: usize = 4096;
-
-/// A token that says who asks. It is wiped when it is dropped, and never printed.
+/// A token of a server, which goes into `X-Vault-Token`. It is wiped when it is dropped, and never printed.
 #[derive(Clone)]
 pub struct RemoteToken(Zeroizing<String>);
 
+/// Why a token can't be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the token can't be read: {0}")]
+pub struct TokenSourceError(String);
+
 impl RemoteToken {
+    /// More than the longest token has, which is one of a batch.
+    const MAX_LEN: usize = 4096;
+
+    /// This token.
+    ///
+    /// # Errors
+    ///
+    /// If it is empty, longer than 4,096 bytes, or has characters that stand in no token.
+    pub fn new(token: &str) -> Result<Self, TokenSourceError> {
+        Self::checked(Zeroizing::new(token.into()))
+            .map_err(|reason| TokenSourceError(reason.into()))
+    }
+
     /// The token in a file, which nobody but its owner may read. One end of line after it is no part of it.
     ///
     /// # Errors
     ///
-    /// If the file can't be read, if others may read it, or if what it has is no token.
-    pub fn read(path: &Path) -> io::Result<Self> {
-        let token = private_file::read_line(path, "a token", MAX_TOKEN_LEN)?;
-        match token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            true => Ok(Self(token)),
-            false => Err(io::Error::other(
-                "a token is one line of ASCII, without spaces",
-            )),
-        }
+    /// If it can't be read, and as [`new`](Self::new).
+    pub fn read(path: &Path) -> Result<Self, TokenSourceError> {
+        let wrong =
+            |reason: &dyn fmt::Display| TokenSourceError(format!("{}: {reason}", path.display()));
+        let text = private_file::read_line(path, "a token", Self::MAX_LEN)
+            .map_err(|error| wrong(&error))?;
+        Self::checked(text).map_err(|reason| wrong(&reason))
     }
 
     /// The token in a credential of systemd (`LoadCredential=`, `LoadCredentialEncrypted=`): a file in the folder that
@@ -37,14 +49,28 @@ impl RemoteToken {
     /// # Errors
     ///
     /// As [`read`](Self::read), and if the variable isn't set or the name isn't one of a file.
-    pub fn credential(name: &str) -> io::Result<Self> {
+    pub fn credential(name: &str) -> Result<Self, TokenSourceError> {
         let file = private_file::credential(std::env::var_os("CREDENTIALS_DIRECTORY"), name);
-        Self::read(&file.map_err(io::Error::other)?)
+        Self::read(&file.map_err(|reason| TokenSourceError(reason.into()))?)
+    }
+
+    fn checked(text: Zeroizing<String>) -> Result<Self, &'static str> {
+        match text.len() {
+            1..=Self::MAX_LEN if text.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Self(text)),
+            1..=Self::MAX_LEN => {
+                Err("a token has letters, digits and signs of ASCII, and is one line")
+            }
+            _ => Err("a token has 1 to 4096 bytes"),
+        }
     }
 
     /// The token, for [`RemoteStore::new`](super::RemoteStore::new).
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    pub(super) fn text(&self) -> Zeroizing<String> {
+        self.0.clone()
     }
 }
 

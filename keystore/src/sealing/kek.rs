@@ -70,6 +70,26 @@ pub enum KekError {
         /// The kind of the key.
         kind: &'static str,
     },
+    /// The store is under another key of this kind.
+    #[error("{kind}: the store is sealed under {found}, not under {given}")]
+    Other {
+        /// The kind of the key.
+        kind: &'static str,
+        /// What the store says it is under.
+        found: String,
+        /// What was given.
+        given: String,
+    },
+    /// The server that has the key did not use it.
+    #[error("{kind}: {error}")]
+    Server {
+        /// The kind of the key.
+        kind: &'static str,
+        /// Whose turn it is.
+        problem: KekServerProblem,
+        /// What happened.
+        error: Box<dyn Error + Send + Sync>,
+    },
     /// What is needed to unwrap can't be read, or asks for too much.
     #[error("{kind}: {reason}")]
     Parameters {
@@ -106,6 +126,60 @@ pub enum KekError {
         /// Why.
         error: Box<dyn Error + Send + Sync>,
     },
+}
+
+impl KekError {
+    /// A stable name for the error.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Kind { .. } | Self::Wrong { .. } | Self::Other { .. } => "wrong-kek",
+            Self::Server { problem, .. } => problem.code(),
+            Self::Parameters { .. } | Self::Length { .. } | Self::NotAvailable { .. } => "kek",
+        }
+    }
+
+    /// Whether trying the same again helps.
+    pub fn retry(&self) -> bool {
+        match self {
+            Self::Server { problem, .. } => matches!(problem, KekServerProblem::Away),
+            _ => false,
+        }
+    }
+}
+
+/// Why a server that has a key did not use it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum KekServerProblem {
+    /// It isn't reached, is sealed, has too much to do, or has failed: trying the same again helps, once it is back.
+    Away,
+    /// It is not the server that it should be, or TLS with it fails.
+    Tls,
+    /// It doesn't accept the token, or that doesn't permit this.
+    Token,
+    /// It has no such key, or not the version that wrapped.
+    NoKey,
+    /// The key is one that wraps no key of a store.
+    Unfit,
+    /// Its answer is not understood, or can't be right.
+    Answer,
+    /// It refuses for another reason.
+    Refused,
+}
+
+impl KekServerProblem {
+    /// A stable name for the problem.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Away => "kek-away",
+            Self::Tls => "kek-tls",
+            Self::Token => "kek-token",
+            Self::NoKey => "kek-missing",
+            Self::Unfit => "kek-unfit",
+            Self::Answer => "kek-answer",
+            Self::Refused => "kek-refused",
+        }
+    }
 }
 
 /// What became of a key in a file with another length: the key is still there.

@@ -20,8 +20,10 @@ mod sealer;
 pub(crate) use self::cipher::{open, seal};
 pub use self::file::{CredentialKek, KeyFileKek};
 pub(crate) use self::kek::KekRecord;
-pub use self::kek::{Kek, KekError, KekForm, WrappedKey};
+pub use self::kek::{Kek, KekError, KekForm, KekServerProblem, WrappedKey};
 pub use self::passphrase::{Argon2Cost, PassphraseKek};
+#[cfg(feature = "remote")]
+pub(crate) use self::sealer::check_value;
 pub(crate) use self::sealer::{Bound, Sealer, new_store_key};
 
 /// The length of the store's key and of those that wrap it, in bytes.

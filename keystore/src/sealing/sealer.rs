@@ -163,6 +163,16 @@ fn keyed(key: &[u8; KEY_LEN]) -> Hmac<Sha256> {
     Hmac::new((&*block).into())
 }
 
+/// What shows that a key which somebody else unwrapped is the store's, and that it was wrapped for this place. It tells nothing
+/// about the key.
+#[cfg(feature = "remote")]
+pub(crate) fn check_value(store_key: &[u8; KEY_LEN], place: &[u8]) -> Hmac<Sha256> {
+    let mut mac = keyed(store_key);
+    let purpose = b"pq-keystore wrapped elsewhere";
+    mac.update(&Writer::default().bytes(purpose).bytes(place).finish());
+    mac
+}
+
 /// A key for one purpose: HMAC-SHA256 of the purpose under the store's key.
 fn derive(store_key: &[u8; KEY_LEN], store: &[u8; 16], purpose: &[u8]) -> Zeroizing<[u8; KEY_LEN]> {
     let mut mac = keyed(store_key);

@@ -281,8 +281,7 @@ impl StoreError {
             Self::NoStore(_) => "no-store",
             Self::OtherStore(_) => "other-store",
             Self::StoreExists(_) => "store-exists",
-            Self::Kek(KekError::Kind { .. } | KekError::Wrong { .. }) => "wrong-kek",
-            Self::Kek(_) => "kek",
+            Self::Kek(error) => error.code(),
             Self::Storage(error) => match error {
                 StorageError::Away { .. } => "away",
                 StorageError::Full { .. } => "storage-full",
@@ -311,6 +310,7 @@ impl StoreError {
     pub fn retry(&self) -> bool {
         match self {
             Self::Storage(error) => error.retry(),
+            Self::Kek(error) => error.retry(),
             Self::Away { .. } | Self::Contended | Self::Randomness(_) => true,
             Self::Key(error) => error.is_lack_of_randomness(),
             Self::Token { error, .. } | Self::LeftInToken { error, .. } => error.retry(),

@@ -28,6 +28,8 @@ mod storage;
 mod suites;
 mod tampering;
 mod tokens;
+#[cfg(feature = "remote")]
+mod transit;
 mod verbs;
 
 use suites::tests_of;

@@ -9,19 +9,20 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 
 use super::ca::{self, Which};
-use super::custody::{KeySource, StorePlace};
+use super::custody::{KeySource, StorePlace, TransitKey};
 use crate::failure::Failure;
 use crate::files::{self, Destination, NameToWrite, Source};
 use crate::kind;
 use crate::passphrases::Descriptor;
 
 /// The environment variables that name files which a command reads, beside its command line.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "PQTLS_STORE_KEK",
     "PQTLS_PIN_FILE",
     "PQTLS_PKCS11_MODULE",
     "PQTLS_STORE",
     "PGPASSFILE",
+    "VAULT_CACERT",
 ];
 
 /// Refuses a result that would take the place of a file which the command reads, and has the files know what to keep.
@@ -49,6 +50,9 @@ pub(super) fn check(matches: &ArgMatches) -> Result<(), Failure> {
     }
     let named = FILES.into_iter().filter_map(env::var_os);
     read.extend(named.map(|file| Source::File(file.into())));
+    if let Some(key) = TransitKey::in_variable("PQTLS_STORE_KEK") {
+        read.extend(key.token_file().into_iter().chain(key.root_file()));
+    }
     files::keep_inputs(&read);
     // Links of the CA that would be used now may lead elsewhere.
     files::keep_possible_ca(&ca::folder_by_default());
@@ -109,6 +113,8 @@ fn reading() -> Vec<OfType<Source>> {
         of_type(KeySource::file),
         of_type(Which::file),
         of_type(StorePlace::file),
+        of_type(TransitKey::token_file),
+        of_type(TransitKey::root_file),
         of_type(|descriptor: &Descriptor| Some(descriptor.source())),
         // Or a folder, whose files results may join.
         of_type(|path: &PathBuf| Some(Source::File(path.clone()))),

@@ -1,9 +1,7 @@
 //! Why a command can't use a key behind a door.
 
-use std::io;
-
 use pq_keystore::KeyName;
-use pq_keystore::remote::{RemoteError, TransportError};
+use pq_keystore::remote::{RemoteError, TokenSourceError, TransportError};
 
 use crate::exit_status::ExitStatus;
 
@@ -29,8 +27,8 @@ pub(crate) enum DoorFailure {
         "which CA certified the store's server? Name its root by --store-ca FILE or by the environment variable PQTLS_STORE_CA"
     )]
     NoRoots,
-    #[error("the token for the store in {place}: {error}")]
-    Token { place: String, error: io::Error },
+    #[error("for the store: {0}")]
+    Token(TokenSourceError),
     #[error("the connection to the store's server can't be protected: {0}")]
     Tls(String),
     #[error("the store {door}: {error}{}", advice(.error))]
@@ -83,7 +81,7 @@ impl DoorFailure {
             | Self::VersionNeeded
             | Self::NeedsStore(_)
             | Self::PolicyOfServer(_) => ExitStatus::Usage,
-            Self::Token { .. } | Self::Tls(_) => ExitStatus::InputOutput,
+            Self::Token(_) | Self::Tls(_) => ExitStatus::InputOutput,
             Self::NoKey { .. }
             | Self::NoVersion { .. }
             | Self::NoneEnabled { .. }

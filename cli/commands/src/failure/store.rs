@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pq_keystore::audit::InvalidHead;
 use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal};
-use pq_keystore::sealing::{KekError, KekForm};
+use pq_keystore::sealing::{KekError, KekForm, KekServerProblem};
 use pq_keystore::storage::{CopyError, StorageError};
 use pq_keystore::{
     Damage, InvalidAttestation, InvalidGrantsFile, InvalidName, KeyId, KeyName, StoreError,
@@ -16,6 +16,7 @@ use pq_keystore::{
 use super::Failure;
 use super::database::DatabaseFailure;
 use super::door::DoorFailure;
+use super::transit::TransitFailure;
 use crate::exit_status::ExitStatus;
 use crate::shell::quoted;
 
@@ -25,8 +26,8 @@ pub(crate) enum StoreFailure {
     #[error("{}", of_store_error(.0))]
     Store(StoreError),
     #[error(
-        "{0} is sealed under a key: give it with --kek-file FILE, --kek-credential NAME or --store-passphrase-file FILE, or \
-         run this at a terminal to be asked for a passphrase"
+        "{0} is sealed under a key: give it with --kek-file FILE, --kek-credential NAME, --kek-transit ADDRESS or \
+         --store-passphrase-file FILE, or run this at a terminal to be asked for a passphrase"
     )]
     NoKek(String),
     #[error("{0}; \"(umask 077; head -c 32 /dev/urandom > NEW)\" makes one in a new file")]
@@ -35,6 +36,8 @@ pub(crate) enum StoreFailure {
     Database(#[from] DatabaseFailure),
     #[error(transparent)]
     Door(#[from] DoorFailure),
+    #[error(transparent)]
+    Transit(#[from] TransitFailure),
     #[error(
         "{} begins as a key in a store, but was changed or cut off; restore it from a backup", .0.display()
     )]
@@ -199,6 +202,7 @@ impl StoreFailure {
             Self::Store(error) | Self::NotRotated { error, .. } => of_error(error),
             Self::Database(failure) => failure.status(),
             Self::Door(failure) => failure.status(),
+            Self::Transit(failure) => failure.status(),
             Self::NoKek(_)
             | Self::NoToken
             | Self::HalfAToken
@@ -317,7 +321,10 @@ fn of_error(error: &StoreError) -> ExitStatus {
         | StoreError::Contended
         | StoreError::Randomness(_)
         | StoreError::Kek(
-            KekError::NotAvailable { .. } | KekError::Parameters { .. } | KekError::Length { .. },
+            KekError::NotAvailable { .. }
+            | KekError::Parameters { .. }
+            | KekError::Length { .. }
+            | KekError::Server { .. },
         )
         | StoreError::Damaged {
             reason: Damage::Record(_) | Damage::Missing,
@@ -352,6 +359,26 @@ fn of_other_form(file: &Path, form: Option<KekForm>) -> String {
         "it is not what the store is sealed under, but may have it in it: \"(umask 077; {how} > NEW)\" writes that into a new \
          file to give; overwrite none"
     )
+}
+
+/// What to do about a server that has the key that a store is sealed under.
+fn of_server(problem: KekServerProblem) -> &'static str {
+    match problem {
+        KekServerProblem::Away => "; try again when it is back: meanwhile nobody opens the store",
+        KekServerProblem::Tls => {
+            "; check that the certificate of Vault or OpenBao is for this host, and by the CA of ?cacert=FILE or VAULT_CACERT"
+        }
+        KekServerProblem::Token => {
+            "; renew the token, or have its policy permit what \"Seal under a key of Vault or OpenBao\" in docs/keys.md lists"
+        }
+        KekServerProblem::NoKey => {
+            "; check the address; a version that wrapped is needed until \"pqtls store rewrap\", so lower the key's \
+             min_decryption_version until then; for a new store, make a key by \"vault write -f transit/keys/NAME\""
+        }
+        KekServerProblem::Unfit => "; make another by \"vault write -f transit/keys/NAME\"",
+        KekServerProblem::Answer => "; check that Vault or OpenBao answers at this address",
+        _ => "",
+    }
 }
 
 /// Why a store did not do something, and what to do, in options of the command line.
@@ -389,7 +416,10 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         StoreError::HeadNotReached { .. } => {
             "; find out who changed the store before you use its keys"
         }
-        StoreError::Kek(KekError::Wrong { .. }) => "; give that one, or open a backup from before",
+        StoreError::Kek(KekError::Wrong { .. } | KekError::Other { .. }) => {
+            "; give that one, or open a backup from before"
+        }
+        StoreError::Kek(KekError::Server { problem, .. }) => of_server(*problem),
         StoreError::Storage(StorageError::NotOpened { reason, .. }) if !is_missing(reason) => {
             "; check where the store is (--store), and that you may read and write it"
         }

@@ -205,18 +205,10 @@ impl DoorOptions {
     fn token(&self) -> Result<Option<RemoteToken>, DoorFailure> {
         if let Some(name) = &self.store_token_credential {
             let read = RemoteToken::credential(name);
-            return read.map(Some).map_err(|error| DoorFailure::Token {
-                place: name.clone(),
-                error,
-            });
+            return read.map(Some).map_err(DoorFailure::Token);
         }
         let file = or_variable(self.store_token_file.as_ref(), "PQTLS_STORE_TOKEN_FILE");
-        let read = file.map(|file| {
-            RemoteToken::read(&file).map_err(|error| DoorFailure::Token {
-                place: file.display().to_string(),
-                error,
-            })
-        });
+        let read = file.map(|file| RemoteToken::read(&file).map_err(DoorFailure::Token));
         read.transpose()
     }
 }

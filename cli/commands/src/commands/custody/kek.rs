@@ -1,4 +1,4 @@
-//! What the store is sealed under: a passphrase, a file, a credential of systemd or a key in a token.
+//! What the store is sealed under: a passphrase, a file, a credential of systemd, a key in a token, or one of Vault or OpenBao.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,14 @@ use pq_keystore::StoreError;
 use pq_keystore::custody::Pkcs11Kek;
 use pq_keystore::sealing::{CredentialKek, Kek, KekError, KeyFileKek, PassphraseKek};
 
+use super::connecting::variable;
 use super::token::TokenOptions;
+use super::transit::TransitKey;
 use crate::failure::{Failure, StoreFailure};
 use crate::passphrases::{NewStorePassphraseOptions, PassphraseError, StorePassphraseOptions};
+
+/// What names it if no option does.
+const VARIABLE: &str = "PQTLS_STORE_KEK";
 
 /// What the store is sealed under.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,7 +24,7 @@ pub(in crate::commands) struct KekOptions {
         long,
         value_name = "FILE",
         display_order = 802,
-        conflicts_with_all = ["kek_credential", "kek_pkcs11", "StorePassphraseOptions"]
+        conflicts_with_all = ["kek_credential", "kek_pkcs11", "kek_transit", "StorePassphraseOptions"]
     )]
     kek_file: Option<PathBuf>,
 
@@ -28,7 +33,7 @@ pub(in crate::commands) struct KekOptions {
         long,
         value_name = "NAME",
         display_order = 803,
-        conflicts_with_all = ["kek_pkcs11", "StorePassphraseOptions"]
+        conflicts_with_all = ["kek_pkcs11", "kek_transit", "StorePassphraseOptions"]
     )]
     kek_credential: Option<String>,
 
@@ -37,9 +42,19 @@ pub(in crate::commands) struct KekOptions {
         long,
         value_name = "LABEL",
         display_order = 804,
-        conflicts_with = "StorePassphraseOptions"
+        conflicts_with_all = ["kek_transit", "StorePassphraseOptions"]
     )]
     kek_pkcs11: Option<String>,
+
+    /// The address of a key of Vault or OpenBao that the store is sealed under, https://HOST:PORT/v1/MOUNT/keys/NAME, whose
+    /// options are explained in docs/keys.md [default: the environment variable PQTLS_STORE_KEK, if it has one]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        display_order = 805,
+        conflicts_with = "StorePassphraseOptions"
+    )]
+    kek_transit: Option<TransitKey>,
 
     #[command(flatten)]
     pub(in crate::commands) token: TokenOptions,
@@ -79,15 +94,30 @@ impl KekOptions {
         }
     }
 
-    /// The key in a file, if one is named.
+    /// The key in a file or of a server, if one is named.
     fn named(&self) -> Result<Option<Box<dyn Kek>>, Failure> {
         if let Some(kek) = from_files(self.kek_file.as_ref(), self.kek_credential.as_ref())? {
             return Ok(Some(kek));
         }
-        let file = std::env::var_os("PQTLS_STORE_KEK").filter(|file| !file.is_empty());
-        match file.filter(|_| !self.passphrase.is_given()) {
-            Some(file) => from_files(Some(&file.into()), None),
+        if let Some(key) = self.transit() {
+            return in_transit(&key).map(Some);
+        }
+        match variable(VARIABLE).filter(|_| !self.passphrase.is_given()) {
+            Some(file) => from_files(Some(&file), None),
             None => Ok(None),
+        }
+    }
+
+    /// The key of a server, if one is named and nothing else is.
+    fn transit(&self) -> Option<TransitKey> {
+        let is_other = self.kek_file.is_some()
+            || self.kek_credential.is_some()
+            || self.kek_pkcs11.is_some()
+            || self.passphrase.is_given();
+        match &self.kek_transit {
+            Some(key) => Some(key.clone()),
+            None if is_other => None,
+            None => TransitKey::in_variable(VARIABLE),
         }
     }
 }
@@ -99,7 +129,7 @@ pub(in crate::commands) struct NewKekOptions {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["new_kek_credential", "new_kek_pkcs11", "NewStorePassphraseOptions"]
+        conflicts_with_all = ["new_kek_credential", "new_kek_pkcs11", "new_kek_transit", "NewStorePassphraseOptions"]
     )]
     new_kek_file: Option<PathBuf>,
 
@@ -107,7 +137,7 @@ pub(in crate::commands) struct NewKekOptions {
     #[arg(
         long,
         value_name = "NAME",
-        conflicts_with_all = ["new_kek_pkcs11", "NewStorePassphraseOptions"]
+        conflicts_with_all = ["new_kek_pkcs11", "new_kek_transit", "NewStorePassphraseOptions"]
     )]
     new_kek_credential: Option<String>,
 
@@ -115,18 +145,33 @@ pub(in crate::commands) struct NewKekOptions {
     #[arg(
         long,
         value_name = "LABEL",
-        conflicts_with = "NewStorePassphraseOptions"
+        conflicts_with_all = ["new_kek_transit", "NewStorePassphraseOptions"]
     )]
     new_kek_pkcs11: Option<String>,
+
+    /// The address of a key of Vault or OpenBao to seal the store under, https://HOST:PORT/v1/MOUNT/keys/NAME
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        conflicts_with = "NewStorePassphraseOptions"
+    )]
+    new_kek_transit: Option<TransitKey>,
 
     #[command(flatten)]
     passphrase: NewStorePassphraseOptions,
 }
 
 impl NewKekOptions {
-    pub(in crate::commands) fn kek(&self, token: &TokenOptions) -> Result<Box<dyn Kek>, Failure> {
+    /// The key that takes the place of this one.
+    pub(in crate::commands) fn kek(&self, before: &KekOptions) -> Result<Box<dyn Kek>, Failure> {
         if let Some(label) = &self.new_kek_pkcs11 {
-            return new_in_token(token, label);
+            return new_in_token(&before.token, label);
+        }
+        if let Some(key) = &self.new_kek_transit {
+            if let Some(before) = before.transit() {
+                before.check_beside(key).map_err(StoreFailure::from)?;
+            }
+            return in_transit(key);
         }
         let (file, credential) = (self.new_kek_file.as_ref(), self.new_kek_credential.as_ref());
         match from_files(file, credential).map_err(of_new)? {
@@ -154,6 +199,10 @@ fn new_in_token(token: &TokenOptions, label: &str) -> Result<Box<dyn Kek>, Failu
     let (_, options) = token.needed()?;
     let kek = Pkcs11Kek::open_or_create(options, label).map_err(StoreError::Kek)?;
     Ok(Box::new(kek))
+}
+
+fn in_transit(key: &TransitKey) -> Result<Box<dyn Kek>, Failure> {
+    Ok(Box::new(key.kek().map_err(StoreFailure::from)?))
 }
 
 fn from_files(

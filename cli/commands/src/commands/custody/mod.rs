@@ -2,6 +2,7 @@
 //!
 //! It may use the rest of its [room](super), and what that room may use.
 
+mod connecting;
 mod custodian;
 mod door;
 mod kek;
@@ -15,6 +16,7 @@ mod server_keys;
 mod signer;
 mod tls;
 mod token;
+mod transit;
 
 pub(in crate::commands) use custodian::Custodian;
 pub(in crate::commands) use door::DoorKeys;
@@ -25,3 +27,4 @@ pub(in crate::commands) use opened::Opened;
 pub(in crate::commands) use place::{Access, Location, Place, StorePlace, once_free};
 pub(in crate::commands) use reference::Reference;
 pub(in crate::commands) use signer::{AnySigner, KeyInStore};
+pub(in crate::commands) use transit::TransitKey;

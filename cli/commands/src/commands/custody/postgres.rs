@@ -1,5 +1,4 @@
-//! Stores in PostgreSQL: the address, of which some options are this program's, the password, which is never part of it, and
-//! TLS.
+//! Stores in PostgreSQL: the address, of which some options are this program's, and the password, which is never part of it.
 
 use core::fmt;
 use core::time::Duration;
@@ -11,6 +10,7 @@ use pq_keystore::StoreError;
 use pq_keystore::storage::{PostgresOptions, PostgresStorage};
 use zeroize::Zeroizing;
 
+use super::connecting::{decoded, variable};
 use super::tls;
 use crate::failure::{DatabaseFailure, Failure, StoreFailure};
 
@@ -127,30 +127,6 @@ impl Own {
         }
         Ok(true)
     }
-}
-
-/// Text without its percent-encoding (RFC 3986, section 2.1).
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let (digits, after) = rest.split_at_checked(2)?;
-        let mut byte = [0];
-        base16ct::mixed::decode(digits, &mut byte).ok()?;
-        bytes.push(byte[0]);
-        rest = after;
-    }
-    String::from_utf8(bytes).ok()
-}
-
-fn variable(name: &str) -> Option<PathBuf> {
-    let value = env::var_os(name).filter(|value| !value.is_empty());
-    value.map(PathBuf::from)
 }
 
 /// With the password of the address's password file, `PGPASSWORD`, the file of `PGPASSFILE` or `~/.pgpass`: the first of these

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use pq_keys::Signer;
 use pq_keys::pki_types::SubjectPublicKeyInfoDer;
-use pq_keystore::StoredSigner;
+use pq_keystore::{KeyName, StoredSigner, Version};
 use rustls_pq::identity::{FilePair, SignerSource};
 use rustls_pq::sign::{BoundedSigner, Bounds};
 
 use super::key_name::KeyOrVersion;
 use super::key_source::{KeySource, PREFIX};
-use super::place::Opened;
+use super::opened::Opened;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;
 
@@ -28,9 +28,13 @@ impl KeySource {
             // Servers read their keys again.
             Self::File(Source::StandardInput) => FilePair::new(chain, PathBuf::from("-")),
             Self::Store(name) => {
-                let key = name.parse().map_err(StoreFailure::KeyName)?;
-                let opened = opened.clone();
-                FilePair::with_signers(chain, ServerKeys { opened, key })
+                let key: KeyOrVersion = name.parse().map_err(StoreFailure::KeyName)?;
+                let keys = ServerKeys {
+                    opened: opened.clone(),
+                    name: key.name.in_store()?.clone(),
+                    version: key.version,
+                };
+                FilePair::with_signers(chain, keys)
             }
         })
     }
@@ -39,7 +43,8 @@ impl KeySource {
 /// A key in a store: the version that a certificate is for, or one version.
 struct ServerKeys {
     opened: Opened,
-    key: KeyOrVersion,
+    name: KeyName,
+    version: Option<Version>,
 }
 
 impl SignerSource for ServerKeys {
@@ -48,10 +53,9 @@ impl SignerSource for ServerKeys {
         spki: &SubjectPublicKeyInfoDer<'_>,
     ) -> Result<Arc<dyn Signer>, Box<dyn Error + Send + Sync>> {
         let Opened { store, principal } = &self.opened;
-        let KeyOrVersion { name, version } = &self.key;
-        let signer = match version {
-            Some(version) => StoredSigner::at(store, principal, &name.at(*version)),
-            None => StoredSigner::with_public_key(store, principal, name, spki),
+        let signer = match self.version {
+            Some(version) => StoredSigner::at(store, principal, &self.name.at(version)),
+            None => StoredSigner::with_public_key(store, principal, &self.name, spki),
         };
         let signer = signer.map_err(StoreFailure::Store)?;
         Ok(Arc::new(BoundedSigner::new(
@@ -61,6 +65,9 @@ impl SignerSource for ServerKeys {
     }
 
     fn description(&self) -> String {
-        format!("{PREFIX}{}", self.key)
+        match self.version {
+            Some(version) => format!("{PREFIX}{}", self.name.at(version)),
+            None => format!("{PREFIX}{}", self.name),
+        }
     }
 }

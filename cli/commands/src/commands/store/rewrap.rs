@@ -32,7 +32,7 @@ Examples:
   $ pqtls store rewrap --kek-file kek-2 --new-kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let new = arguments.new.kek(&arguments.place.access.kek.token)?;
+    let new = arguments.new.kek(&arguments.place.access.kek)?;
     let opened = arguments.place.open()?;
     opened.store.rewrap(&opened.principal, &*new)?;
     let report = Rewrapped {

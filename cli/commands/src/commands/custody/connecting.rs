@@ -1,0 +1,29 @@
+//! What addresses of other machines share: options, and variables.
+
+use std::env;
+use std::path::PathBuf;
+
+/// Text without its percent-encoding (RFC 3986, section 2.1).
+pub(super) fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let (digits, after) = rest.split_at_checked(2)?;
+        let mut byte = [0];
+        base16ct::mixed::decode(digits, &mut byte).ok()?;
+        bytes.push(byte[0]);
+        rest = after;
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// An environment variable that isn't empty.
+pub(super) fn variable(name: &str) -> Option<PathBuf> {
+    let value = env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
