@@ -53,15 +53,19 @@ fn init(served: &Served, options: &str) -> String {
     ))
 }
 
-/// The texts of the CA's keys name the server that runs now. A port of this machine is somebody else's as soon as a server ends.
+/// The texts of the CA's keys name the server that runs now.
 fn follow(folder: &Folder, served: &Served) {
+    name_store(folder, &pki(served));
+}
+
+fn name_store(folder: &Folder, store: &str) {
     for entry in fs::read_dir(folder.path().join("ca")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "key") {
             let text = fs::read_to_string(&path).unwrap();
             let (begin, rest) = text.split_once("store: ").unwrap();
             let (_, key) = rest.split_once('\n').unwrap();
-            fs::write(&path, format!("{begin}store: {}\n{key}", pki(served))).unwrap();
+            fs::write(&path, format!("{begin}store: {store}\n{key}")).unwrap();
         }
     }
 }
@@ -170,6 +174,16 @@ fn they_sign_files_requests_messages_and_tokens() {
         folder.shell(&format!("{variables} pqtls store {line}"))
     };
     by_variables("new later --algorithm ML-DSA-44").ok();
+    by_variables("new both --algorithm MLDSA44-Ed25519-SHA512").ok();
+    // Of ML-DSA, µ is sent.
+    folder.write("large", vec![7; 3 << 20]);
+    by_variables("sign large --key app --context v1 --out large.sig").ok();
+    by_variables("sign large --key app --context v1 --raw --out large.raw").ok();
+    folder
+        .pqtls("verify --key app.pub --signature large.raw --context v1 large")
+        .ok();
+    let long = by_variables("sign large --key old --out x");
+    assert!(long.stderr().contains("too long"), "{}", long.stderr());
     let made = by_variables("rotate app");
     assert_eq!(made.ok(), "app#2 signs from now on\n");
     by_variables("sign release.txt --key app --out 2.sig").ok();
@@ -576,6 +590,9 @@ fn a_door_that_is_away_in_mid_life() {
         .pqtls(&as_issuer("ca issue a.example --new-key a.key --out a.pem"))
         .ok();
     served.end();
+    // Its port may be another test's by now, and nobody listens on this one.
+    let nowhere = "https://127.0.0.1:1/v1/pki";
+    name_store(&folder, nowhere);
     let before = content(&folder);
     let away = [
         "ca issue b.example --new-key b.key --out b.pem",
@@ -597,7 +614,8 @@ fn a_door_that_is_away_in_mid_life() {
     let coded = folder.pqtls(&as_issuer(&format!("{} --json", away[0])));
     let report: Value = serde_json::from_str(coded.stdout()).unwrap();
     assert_eq!(report["code"], "away", "{report}");
-    refuses(&folder, &init(&served, "--dir second"), 3, "try again");
+    let second = init(&served, "--dir second").replace(&pki(&served), nowhere);
+    refuses(&folder, &second, 3, "try again");
     assert!(!folder.path().join("second").exists());
 
     // It is back, elsewhere.

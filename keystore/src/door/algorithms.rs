@@ -64,7 +64,11 @@ pub(super) fn algorithm(name: &str, parameter_set: Option<&str>) -> Result<AnyAl
         }
         None => FAMILIES
             .iter()
-            .find_map(|(family, short)| Some(format!("{family}{}", name.strip_prefix(short)?)))
+            .find_map(|(family, short)| {
+                // Names of composite algorithms begin alike, and go on with a digit.
+                let set = name.strip_prefix(short)?.strip_prefix('-')?;
+                Some(format!("{family}-{set}"))
+            })
             .unwrap_or_else(|| name.into()),
     };
     // Types are in lower case, as Vault has them.

@@ -47,7 +47,7 @@ impl RemoteSigner {
     ///
     /// # Errors
     ///
-    /// Those of [`RemoteStore::public_key`], and [`RemoteError::Answer`] if it is no key that signs.
+    /// Those of [`RemoteStore::public_key`], and [`RemoteError::Key`] if it is no key that signs.
     pub fn newest(store: &RemoteStore, name: &str) -> Result<Self, RemoteError> {
         Self::of(store, name, None)
     }
@@ -83,12 +83,18 @@ impl RemoteSigner {
         &self.key
     }
 
-    /// Signs a message, or a µ of ML-DSA, and verifies the signature before anybody gets it.
+    /// Signs a message, of which µ is sent where there is one, or a µ of ML-DSA, and verifies the signature before anybody gets
+    /// it.
     ///
     /// # Errors
     ///
     /// Those of [`RemoteStore::sign`], and [`RemoteError::WrongSignature`].
     pub fn sign_input(&self, input: Input<'_>) -> Result<Vec<u8>, RemoteError> {
+        let mu = match input {
+            Input::Message { message, context } => self.mu(message, context)?,
+            _ => None,
+        };
+        let input = mu.as_ref().map_or(input, Input::Mu);
         let signed = self.store.sign(&self.name, Some(self.version), input)?;
         let verified = match (&self.key, input) {
             (key, Input::Message { message, context }) => {
@@ -106,25 +112,12 @@ impl RemoteSigner {
         }
     }
 
-    /// Signs a message as certificates want it, of which µ is sent where there is one, and verifies the signature before anybody gets
-    /// it.
-    ///
-    /// # Errors
-    ///
-    /// As [`sign_input`](Self::sign_input).
-    pub fn sign_message(&self, message: &[u8]) -> Result<Vec<u8>, RemoteError> {
-        match &self.mu(message)? {
-            Some(mu) => self.sign_input(Input::Mu(mu)),
-            None => self.sign_input(Input::message(message)),
-        }
-    }
-
     /// The µ of a message, if the key has one.
-    fn mu(&self, message: &[u8]) -> Result<Option<[u8; MU_LEN]>, RemoteError> {
+    fn mu(&self, message: &[u8], context: &[u8]) -> Result<Option<[u8; MU_LEN]>, RemoteError> {
         let AnyPublicKey::PostQuantum(PublicKey::Verifying(key)) = &self.key else {
             return Ok(None);
         };
-        match key.hasher(&SignatureOptions::new()) {
+        match key.hasher(&SignatureOptions::new().context(context)) {
             Ok(mut hasher) => {
                 hasher.update(message);
                 Ok(hasher.finish().mu().copied())
@@ -137,6 +130,7 @@ impl RemoteSigner {
 
 /// The identifier of the signatures that belong to a public key.
 fn signature_algorithm(key: &AnyPublicKey) -> Result<AlgorithmIdentifierOwned, RemoteError> {
+    let no_signer = || RemoteError::from(AnyKeyError::NotASignatureKey(key.algorithm()));
     let plain = |oid| AlgorithmIdentifierOwned {
         oid,
         parameters: None,
@@ -153,12 +147,12 @@ fn signature_algorithm(key: &AnyPublicKey) -> Result<AlgorithmIdentifierOwned, R
             ClassicalAlgorithm::Rsa2048
             | ClassicalAlgorithm::Rsa3072
             | ClassicalAlgorithm::Rsa4096 => alg_id::RSA_PKCS1_SHA256,
-            _ => return Err(RemoteError::Answer("the key does not sign")),
+            _ => return Err(no_signer()),
         },
-        _ => return Err(RemoteError::Answer("the key does not sign")),
+        _ => return Err(no_signer()),
     };
     let read = identifier_in(&identifier);
-    let read = read.map_err(|_| RemoteError::Answer("the key does not sign"))?;
+    let read = read.map_err(|_| no_signer())?;
     Ok(AlgorithmIdentifierOwned {
         oid: read.oid,
         parameters: read.parameters.map(Into::into),
@@ -177,7 +171,7 @@ impl Signer for RemoteSigner {
     }
 
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SignError> {
-        self.sign_message(message)
+        self.sign_input(Input::message(message))
             .map_err(|error| match error.retry() {
                 true => SignError::transient(error),
                 false => SignError::new(error),

@@ -63,6 +63,9 @@ impl fmt::Debug for TlsTransport {
 
 type Connection = StreamOwned<ClientConnection, Timed>;
 
+/// Longer bodies are refused by some servers, whose answer is lost if they end the connection while more of the body comes.
+const LONG: usize = 256 * 1024;
+
 /// A socket whose every wait ends at one time.
 struct Timed {
     socket: TcpStream,
@@ -195,6 +198,13 @@ impl Transport for TlsTransport {
             }
         }
         let connection = self.connect(until)?;
-        Ok(self.exchange(connection, request)?)
+        match self.exchange(connection, request) {
+            Err(Failure::Ended) if request.body.len() > LONG => {
+                Err(TransportError::Broken(io::Error::other(
+                    "it took only a part of the request, which may be too long for it",
+                )))
+            }
+            exchanged => Ok(exchanged?),
+        }
     }
 }

@@ -47,7 +47,15 @@ fn types_have_two_spellings() {
         assert_eq!(key["data"]["parameter_set"], set);
         assert_eq!(key["data"]["supports_signing"], key_type != "ml-kem");
     }
-    for key_type in ["ed25519", "ecdsa-p256", "ecdsa-p384", "rsa-2048"] {
+    for key_type in [
+        "ed25519",
+        "ecdsa-p256",
+        "ecdsa-p384",
+        "rsa-2048",
+        "x-wing",
+        "mldsa44-ed25519-sha512",
+        "mldsa65-ecdsa-p256-sha512",
+    ] {
         house.create(key_type, key_type);
         let key = house.get(&format!("keys/{key_type}")).expect(200);
         assert_eq!(key["data"]["type"], key_type);

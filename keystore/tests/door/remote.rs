@@ -100,7 +100,7 @@ fn signers_of_every_kind() {
     remote.create("kem", "mlkem-768", false).unwrap();
     assert!(matches!(
         RemoteSigner::newest(&remote, "kem"),
-        Err(RemoteError::Answer(_))
+        Err(RemoteError::Key(_))
     ));
 }
 
@@ -253,6 +253,11 @@ fn only_mu_is_sent() {
     remote.create("a", "mldsa-65", false).unwrap();
     let signer = RemoteSigner::newest(&remote, "a").unwrap();
     let message = vec![7; 3 * 1024 * 1024];
+    let input = Input::Message {
+        message: &message,
+        context: b"v1",
+    };
+    signer.sign_input(input).unwrap();
     let signature = signer.sign(&message).unwrap();
     assert!(sent.load(Ordering::SeqCst) < 256);
     VerifyingKey::from_spki_der(&signer.spki())

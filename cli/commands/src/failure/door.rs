@@ -140,6 +140,9 @@ fn advice(error: &RemoteError) -> &'static str {
         RemoteError::Refused { status: 404, .. } => {
             "; check the mount in the address, and the name of the key"
         }
+        RemoteError::Refused { status: 413, .. } => {
+            "; sign its µ (\"pqtls mu\"), or have the server take longer bodies (\"pqtls store serve --max-body\")"
+        }
         RemoteError::Answer(_) => "; check that the address is that of a key server",
         _ => "",
     }

@@ -175,7 +175,7 @@ impl KeyInStore {
                     }
                 }
             }
-            Keeper::Door { door, signer } => match signer.sign_message(message) {
+            Keeper::Door { door, signer } => match signer.sign_input(Input::message(message)) {
                 Ok(signature) => return Ok(signature),
                 Err(error) => {
                     let failure = door.failed(error);
