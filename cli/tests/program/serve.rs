@@ -29,7 +29,8 @@ fn config(folder: &Folder) -> ClientConfig {
         .with_no_client_auth()
 }
 
-fn client(folder: &Folder, port: u16) -> RemoteStore {
+/// A client that has the token.
+pub(crate) fn client(folder: &Folder, port: u16) -> RemoteStore {
     let mut options = TlsTransportOptions::default();
     (options.connecting, options.answering) = (PATIENCE, PATIENCE);
     let transport = TlsTransport::new(config(folder).into(), "127.0.0.1", port, options).unwrap();
@@ -145,6 +146,7 @@ fn wait_for(folder: &Folder, words: &str) {
 #[test]
 fn a_store_has_the_key_of_its_own_server() {
     let folder = with_server(&[]);
+    folder.shell("rm server.pem server.key").ok();
     let new = "store new shop/tokens/tls --algorithm ML-DSA-44 --grant web=sign --grant operator=user --kek-file kek";
     folder.pqtls(new).ok();
     let public = "store public shop/tokens/tls --out server.pub --kek-file kek";

@@ -1,11 +1,16 @@
 //! `pqtls store` in PostgreSQL, on servers that these tests start.
 
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::time::Duration;
 use std::thread;
 
 use databases::{Cluster, new_schema, private_file};
+use pq_keystore::policy::Input;
 use serde_json::Value;
 
 use crate::folder::{Folder, Outcome};
+use crate::serve::client;
+use crate::served::{Served, with_server};
 use crate::store::make_keks;
 
 /// Options of addresses that wait for a machine that is busy.
@@ -80,6 +85,97 @@ fn several_processes_use_one_store() {
         (&checked["keys"], &checked["versions"]),
         (&1.into(), &1.into())
     );
+}
+
+/// Three servers have one store. A rotation by one is known to the others, each verifies what another signed, and one that
+/// is killed takes nothing along.
+#[test]
+fn several_servers_have_one_store() {
+    const SERVERS: usize = 3;
+    const THREADS: usize = 6;
+    const EACH: usize = 20;
+
+    let Some(address) = address() else { return };
+    let folder = with_server(&[]);
+    run(&folder, &address, "init").ok();
+    let mut grants = run(&folder, &address, "grants show").ok().to_string();
+    grants.push_str("[\"shop/*\"]\noperator = [\"user\"]\n");
+    folder.write("grants.toml", grants);
+    run(&folder, &address, "grants set grants.toml").ok();
+    let start = || {
+        Served::start(
+            &folder,
+            &format!("--mount transit=shop/tokens --store {address}"),
+        )
+    };
+    let mut servers: Vec<_> = (0..SERVERS).map(|_| start()).collect();
+    let clients: Vec<_> = servers
+        .iter()
+        .map(|one| client(&folder, one.port))
+        .collect();
+    clients[0].create("session", "mldsa-44", false).unwrap();
+    let (rotations, done) = (AtomicU32::new(0), AtomicBool::new(false));
+    let signed: Vec<_> = thread::scope(|scope| {
+        let rotator = scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                clients[0].rotate("session").unwrap();
+                rotations.fetch_add(1, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let threads: Vec<_> = (0..THREADS)
+            .map(|number| {
+                let clients = &clients;
+                scope.spawn(move || {
+                    let mut signed = Vec::new();
+                    for index in 0..EACH {
+                        let message = format!("{number} {index}");
+                        let input = Input::message(message.as_bytes());
+                        // Those whose server was killed ask another.
+                        let by =
+                            |server: usize| clients[server % SERVERS].sign("session", None, input);
+                        let made = by(number).or_else(|_| by(number + 1)).unwrap();
+                        let holds = |server: usize| {
+                            let client = &clients[server % SERVERS];
+                            client.verify("session", made.version, input, &made.signature)
+                        };
+                        assert!(holds(number + 1).or_else(|_| holds(number + 2)).unwrap());
+                        signed.push((message, made));
+                    }
+                    signed
+                })
+            })
+            .collect();
+        while rotations.load(Ordering::SeqCst) < 5 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        drop(servers.pop());
+        let ended: Vec<_> = threads.into_iter().map(|one| one.join()).collect();
+        done.store(true, Ordering::SeqCst);
+        rotator.join().unwrap();
+        ended.into_iter().flat_map(Result::unwrap).collect()
+    });
+    assert_eq!(signed.len(), THREADS * EACH);
+    // What was made while another was away is known to it when it is back.
+    servers.push(start());
+    let last = client(&folder, servers[SERVERS - 1].port);
+    for (message, made) in &signed {
+        let input = Input::message(message.as_bytes());
+        assert!(
+            last.verify("session", made.version, input, &made.signature)
+                .unwrap()
+        );
+    }
+    let newest = rotations.into_inner() + 1;
+    assert_eq!(
+        last.sign("session", None, Input::message(b"a"))
+            .unwrap()
+            .version
+            .get(),
+        newest
+    );
+    let checked = json(&folder, &address, "check");
+    assert_eq!(checked["versions"], newest);
 }
 
 #[test]
