@@ -22,6 +22,11 @@ pub(super) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// A value of the command line, or else of an environment variable that isn't empty.
+pub(super) fn or_variable(value: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
+    value.cloned().or_else(|| variable(name))
+}
+
 /// An environment variable that isn't empty.
 pub(super) fn variable(name: &str) -> Option<PathBuf> {
     let value = env::var_os(name).filter(|value| !value.is_empty());

@@ -2,7 +2,6 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::env;
 use std::path::PathBuf;
 
 use pq_keystore::Version;
@@ -10,6 +9,7 @@ use pq_keystore::remote::{
     RemoteError, RemoteSigner, RemoteStore, RemoteToken, TlsTransport, TlsTransportOptions,
 };
 
+use super::connecting::or_variable;
 use super::key_name::{KeyLabel, KeyVersion};
 use super::tls::{self, ClientFiles};
 use crate::failure::{DoorFailure, Failure, StoreFailure};
@@ -158,12 +158,6 @@ pub(super) struct DoorOptions {
     /// PQTLS_STORE_CA]
     #[arg(long, value_name = "FILE", display_order = 824)]
     store_ca: Option<PathBuf>,
-}
-
-/// A file that an option names, or else an environment variable that isn't empty.
-fn or_variable(file: Option<&PathBuf>, variable: &str) -> Option<PathBuf> {
-    let named = || env::var_os(variable).filter(|value| !value.is_empty());
-    file.cloned().or_else(|| named().map(PathBuf::from))
 }
 
 impl DoorOptions {

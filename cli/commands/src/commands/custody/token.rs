@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use pq_keystore::custody::{Pin, Pkcs11Options, Pkcs11Token, TokenError, TokenName};
 use pq_keystore::{StoreError, StoreOptions};
 
+use super::connecting::or_variable;
 use crate::failure::{Failure, StoreFailure};
 
 /// Which token it is.
@@ -37,12 +38,6 @@ pub(in crate::commands) struct TokenOptions {
     /// The credential of systemd with the PIN of the token
     #[arg(long, value_name = "NAME", display_order = 814)]
     pin_credential: Option<String>,
-}
-
-/// A value of the command line, or else of an environment variable that isn't empty.
-fn or_variable(value: Option<&PathBuf>, variable: &str) -> Option<PathBuf> {
-    let named = || env::var_os(variable).filter(|value| !value.is_empty());
-    value.cloned().or_else(|| named().map(PathBuf::from))
 }
 
 impl TokenOptions {
