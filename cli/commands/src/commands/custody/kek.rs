@@ -46,8 +46,8 @@ pub(in crate::commands) struct KekOptions {
     )]
     kek_pkcs11: Option<String>,
 
-    /// The address of a key of Vault or OpenBao that the store is sealed under, https://HOST:PORT/v1/MOUNT/keys/NAME, whose
-    /// options are explained in docs/keys.md [default: the environment variable PQTLS_STORE_KEK, if it has one]
+    /// The address of a key of Vault or OpenBao that the store is sealed under, as docs/keys.md explains it [default: the
+    /// environment variable PQTLS_STORE_KEK, if it has one]
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -149,7 +149,7 @@ pub(in crate::commands) struct NewKekOptions {
     )]
     new_kek_pkcs11: Option<String>,
 
-    /// The address of a key of Vault or OpenBao to seal the store under, https://HOST:PORT/v1/MOUNT/keys/NAME
+    /// The address of a key of Vault or OpenBao to seal the store under, as docs/keys.md explains it
     #[arg(
         long,
         value_name = "ADDRESS",

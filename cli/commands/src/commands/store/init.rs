@@ -20,7 +20,7 @@ use crate::report::{self, Report, fingerprint, hex};
 /// "A store that several machines share" in docs/keys.md. Private keys in it are sealed under a key of the store, which is sealed
 /// under your passphrase, under 32 random bytes in a file (--kek-file) or a credential of systemd (--kek-credential), under
 /// an AES key in a token (--kek-pkcs11), which is made there if it has none of this label, or under a key of a transit engine of
-/// Vault or OpenBao (--kek-transit), which has to be there.
+/// Vault or OpenBao (--kek-transit https://HOST:PORT/v1/MOUNT/keys/NAME), which has to be there.
 /// Whoever loses what the store is sealed under loses all keys in it.
 ///
 /// Who makes the store, by default "operator", gets the right to make and manage keys and to say who may do what; to use a
