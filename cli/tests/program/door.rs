@@ -320,6 +320,9 @@ fn who_is_not_known_or_believed_gets_nothing() {
         assert!(!refused.stderr().contains("secret"), "{}", refused.stderr());
         assert!(!folder.path().join("x").exists(), "{options}");
     }
+    let refused = folder.shell("PQTLS_STORE=https://secret@keys.example pqtls store list --json");
+    assert_eq!(refused.status(), 2, "{}", refused.stderr());
+    assert!(!refused.stdout().contains("secret") && !refused.stderr().contains("secret"));
     folder
         .shell(&format!(
             "CREDENTIALS_DIRECTORY=credentials pqtls {sign} {files} --store-token-credential keys {root}"

@@ -36,6 +36,14 @@ impl DoorAddress {
         is_one.then(|| Self(text.into()))
     }
 
+    /// Why the store itself is not here; or what is wrong with the address, of which nothing is told before it was read.
+    pub(in crate::commands) fn needs_store(&self) -> Failure {
+        match self.parts() {
+            Ok(_) => DoorFailure::NeedsStore(self.to_string()).into(),
+            Err(failure) => failure.into(),
+        }
+    }
+
     /// Reads `https://HOST[:PORT][/v1/MOUNT][?connect_timeout=SECONDS&timeout=SECONDS]`.
     fn parts(&self) -> Result<Parts, DoorFailure> {
         let rest = self.0.strip_prefix("https://");

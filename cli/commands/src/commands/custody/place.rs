@@ -94,9 +94,7 @@ impl StorePlace {
         Ok(match self {
             Self::File(path) => Arc::new(open_file(path)?),
             Self::Postgres(address) => Arc::new(address.open()?),
-            Self::Door(address) => {
-                return Err(DoorFailure::NeedsStore(address.to_string()).into());
-            }
+            Self::Door(address) => return Err(address.needs_store()),
         })
     }
 }
@@ -157,7 +155,7 @@ impl Location {
     /// Where it is, if it is to be opened here and not behind a door.
     pub(in crate::commands) fn place_here(&self) -> Result<StorePlace, Failure> {
         match self.place() {
-            StorePlace::Door(address) => Err(DoorFailure::NeedsStore(address.to_string()).into()),
+            StorePlace::Door(address) => Err(address.needs_store()),
             place => Ok(place),
         }
     }
@@ -221,7 +219,7 @@ impl Place {
         let place = self.location.place_here()?;
         match self.access.custodian_at(&place)? {
             Custodian::Here(opened) => Ok(opened),
-            Custodian::Door(_) => Err(DoorFailure::NeedsStore(place.to_string()).into()),
+            Custodian::Door(door) => Err(door.address().needs_store()),
         }
     }
 

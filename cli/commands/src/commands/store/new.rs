@@ -74,10 +74,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 
 /// Makes a key behind a door, which gives it its policy.
 fn at_door(arguments: &Arguments, door: &DoorKeys) -> Result<Made, Failure> {
-    let address = door.address().to_string();
     if arguments.in_token {
-        return Err(DoorFailure::NeedsStore(address).into());
+        return Err(door.address().needs_store());
     }
+    let address = door.address().to_string();
     if arguments.policy.is_given() {
         return Err(DoorFailure::PolicyOfServer(address).into());
     }
