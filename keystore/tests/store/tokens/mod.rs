@@ -4,6 +4,8 @@ mod answers;
 mod failing;
 #[cfg(all(feature = "pkcs11", unix))]
 mod keks;
+#[cfg(all(feature = "pkcs11", target_os = "linux"))]
+mod memory;
 #[cfg(feature = "pkcs11")]
 mod modules;
 #[cfg(all(feature = "pkcs11", unix))]

@@ -5,20 +5,21 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::env;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
 use cryptoki::context::Pkcs11;
 use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
-use pq_keystore::custody::{ObjectId, Pkcs11Token, Token, TokenError, TokenInput};
+use pq_keystore::custody::{ObjectId, Pkcs11Options, Pkcs11Token, Token, TokenError, TokenInput};
 use pq_keystore::policy::Input;
 use pq_keystore::storage::MemoryStorage;
 use pq_keystore::{Store, StoreOptions, StoredSigner};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use served::Served;
+use tempfile::TempDir;
 use zeroize::Zeroizing;
 
 use super::modules::options;
@@ -99,48 +100,80 @@ fn connect(openssl: &Path, root: &Path, port: u16) -> (bool, String) {
     )
 }
 
+/// A TLS server whose key is in a token.
+pub(super) struct InToken {
+    server: Served,
+    openssl: PathBuf,
+    root_file: PathBuf,
+    _folder: TempDir,
+}
+
+impl InToken {
+    pub(super) fn new(openssl: PathBuf, token_of_key: Arc<dyn Token>, algorithm: &str) -> Self {
+        let store = Store::create(
+            Arc::new(MemoryStorage::new()),
+            &kek(b"secret"),
+            &admin(),
+            StoreOptions::default().token(token(), token_of_key),
+        )
+        .unwrap();
+        let key = name("server");
+        store
+            .create_key_in(&admin(), &key, named(algorithm), &user_policy(), &token())
+            .unwrap();
+
+        let signer = StoredSigner::newest(&store, &user(), &key).unwrap();
+        let root = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
+        let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let root_file = folder.path().join("root.pem");
+        std::fs::write(&root_file, root.certificate().to_pem()).unwrap();
+
+        Self {
+            server: Served::by(signer, &root, Duration::from_secs(20)),
+            openssl,
+            root_file,
+            _folder: folder,
+        }
+    }
+
+    /// What OpenSSL's client says of a handshake, and whether it succeeded.
+    fn connect(&self) -> (bool, String) {
+        connect(&self.openssl, &self.root_file, self.server.address().port())
+    }
+
+    pub(super) fn served(&self) {
+        let (succeeded, said) = self.connect();
+        assert!(succeeded, "{said}");
+        assert!(said.contains("here"), "{said}");
+    }
+
+    pub(super) fn shut_down(self) {
+        self.server.shut_down();
+    }
+}
+
+/// The token of a variable, and OpenSSL, if they are there.
+pub(super) fn set_up(variable: &str) -> Option<(Pkcs11Options, PathBuf)> {
+    let found = options(variable).zip(env::var_os("PQ_KEYSTORE_OPENSSL"));
+    if found.is_none() {
+        testing::skipped::cannot_run("tests/token/run sets up the token and OpenSSL 3.5");
+    }
+    found.map(|(options, openssl)| (options, openssl.into()))
+}
+
 #[test]
 fn a_server_with_its_key_in_a_token_serves_openssl() {
-    let named_by = |variable| env::var_os(variable);
-    let (Some(options), Some(openssl)) = (
-        options("PQ_KEYSTORE_KRYOPTIC"),
-        named_by("PQ_KEYSTORE_OPENSSL"),
-    ) else {
-        return testing::skipped::cannot_run("tests/token/run sets up the token and OpenSSL 3.5");
+    let Some((options, openssl)) = set_up("PQ_KEYSTORE_KRYOPTIC") else {
+        return;
     };
     let removable = Arc::new(Removable {
         token: Pkcs11Token::open(options).unwrap(),
         is_away: AtomicBool::new(false),
     });
-    let store = Store::create(
-        Arc::new(MemoryStorage::new()),
-        &kek(b"secret"),
-        &admin(),
-        StoreOptions::default().token(token(), removable.clone()),
-    )
-    .unwrap();
-    let key = name("server");
-    let algorithm = named("ML-DSA-65");
-    store
-        .create_key_in(&admin(), &key, algorithm, &user_policy(), &token())
-        .unwrap();
-
-    let signer = StoredSigner::newest(&store, &user(), &key).unwrap();
-    let root = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
-    let root = Issuer::self_signed(CertificateBuilder::ca("Root"), root).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let root_file = folder.path().join("root.pem");
-    std::fs::write(&root_file, root.certificate().to_pem()).unwrap();
-
-    let server = Served::by(signer, &root, Duration::from_secs(20));
-    let port = server.address().port();
-
-    let connect = || connect(Path::new(&openssl), &root_file, port);
-    let served = || {
-        let (succeeded, said) = connect();
-        assert!(succeeded, "{said}");
-        assert!(said.contains("here"), "{said}");
-    };
+    let server = InToken::new(openssl, removable.clone(), "ML-DSA-65");
+    let connect = || server.connect();
+    let served = || server.served();
     // Load from two threads, while the token is taken away and put back.
     served();
     for _ in 0..2 {

@@ -4,9 +4,8 @@
 use core::hint::black_box;
 use core::net::SocketAddr;
 use core::time::Duration;
-use std::fs::{self, File};
-use std::io::BufRead;
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -20,6 +19,7 @@ use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::{ClientConfig, RootCertStore};
 use served::Served;
+use testing::needle::Needle;
 
 const TOKEN: &str = "a-token-of-this-test";
 
@@ -99,93 +99,6 @@ fn pqtls(folder: &Path, line: &str) -> Command {
         command.args(["--store", "keys.redb", "--kek-file", "kek"]);
     }
     command
-}
-
-/// Bytes of a secret, each of which is changed in memory, so that a search of the memory doesn't find the search itself.
-struct Needle(Vec<u8>);
-
-impl Needle {
-    const CHANGE: u8 = 0x5a;
-
-    /// Of hexadecimal digits.
-    fn of_hex(digits: &str) -> Self {
-        let digit = |at: u8| char::from(at).to_digit(16).unwrap() as u8;
-        let byte = |pair: &[u8]| (digit(pair[0]) << 4 | digit(pair[1])) ^ Self::CHANGE;
-        Self(digits.as_bytes().chunks_exact(2).map(byte).collect())
-    }
-
-    /// The bytes themselves, which are in memory then.
-    fn shown(&self) -> Vec<u8> {
-        self.0.iter().map(|byte| byte ^ Self::CHANGE).collect()
-    }
-
-    /// By the first byte, which the standard library finds fast in a test that is not optimised.
-    fn is_in(&self, memory: &[u8]) -> bool {
-        let first = self.0[0] ^ Self::CHANGE;
-        let mut rest = memory;
-        while rest.skip_until(first).is_ok_and(|skipped| skipped > 0) {
-            let at = memory.len() - rest.len() - 1;
-            let beside = memory.get(at..at + self.0.len());
-            let mut pairs = beside
-                .into_iter()
-                .flat_map(|found| found.iter().zip(&self.0));
-            if beside.is_some() && pairs.all(|(byte, changed)| byte ^ changed == Self::CHANGE) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Whether this process has it in a page that it can write: on the heap, on a stack, or among its variables.
-    fn is_in_this_process(&self) -> bool {
-        let memory = File::open("/proc/self/mem").unwrap();
-        let maps = fs::read_to_string("/proc/self/maps").unwrap();
-        // A buffer of the search's own: what it has read is no other place.
-        let mut chunk = vec![0; 1 << 20];
-        let own = chunk.as_ptr_range();
-        let own = own.start as u64..own.end as u64;
-        let mut searched = 0;
-        for line in maps.lines() {
-            let mut fields = line.split_whitespace();
-            let (range, rights) = (fields.next().unwrap(), fields.next().unwrap());
-            if !rights.starts_with("rw") {
-                continue;
-            }
-            let (start, end) = range.split_once('-').unwrap();
-            let bound = |digits| u64::from_str_radix(digits, 16).unwrap();
-            let (mut at, end) = (bound(start), bound(end));
-            while at < end {
-                if own.contains(&at) {
-                    at = own.end;
-                    continue;
-                }
-                let limit = if at < own.start {
-                    end.min(own.start)
-                } else {
-                    end
-                };
-                let len = usize::try_from(limit - at).unwrap().min(chunk.len());
-                // Some pages can't be read, or are gone by now.
-                let Ok(read) = memory.read_at(&mut chunk[..len], at) else {
-                    at += 4096;
-                    continue;
-                };
-                if self.is_in(&chunk[..read]) {
-                    return true;
-                }
-                searched += read;
-                // A secret may lie across the end of a chunk.
-                let next = read.saturating_sub(self.0.len() - 1).max(1);
-                at += if at + read as u64 == limit {
-                    read
-                } else {
-                    next
-                } as u64;
-            }
-        }
-        assert!(searched > 1 << 20, "little was searched");
-        false
-    }
 }
 
 /// The seed of the key, and parts of what it is expanded to: K, and the beginning of s1 (FIPS 204, algorithm 24).
