@@ -19,12 +19,20 @@ pub(crate) trait Behaviour: Send + Sync {
         Ok(())
     }
 
+    fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
+        self.within().get(keys)
+    }
+
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
         self.within().commit(change)
     }
 
     fn entries(&self, from: u64, limit: usize) -> Result<Vec<LogEntry>, StorageError> {
         self.within().entries(from, limit)
+    }
+
+    fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
+        self.within().wait_for_change(since, timeout)
     }
 }
 
@@ -43,7 +51,7 @@ impl<B> Deref for Around<B> {
 impl<B: Behaviour> Storage for Around<B> {
     fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
         self.0.reach()?;
-        self.0.within().get(keys)
+        self.0.get(keys)
     }
 
     fn list(
@@ -68,7 +76,7 @@ impl<B: Behaviour> Storage for Around<B> {
 
     fn wait_for_change(&self, since: u64, timeout: Duration) -> Result<u64, StorageError> {
         self.0.reach()?;
-        self.0.within().wait_for_change(since, timeout)
+        self.0.wait_for_change(since, timeout)
     }
 
     fn description(&self) -> String {

@@ -48,8 +48,11 @@ fn uses_that_are_refused_while_it_is_away_are_refused_at_once() {
     for (key, when_away) in [("refuse", WhenAway::Refuse), ("hour", hour)] {
         let mut policy = user_policy();
         policy.when_away = when_away;
-        let made = store.create_key(&admin(), &name(key), named("Ed25519"), &policy);
-        made.unwrap();
+        let kem = name(&format!("{key}-kem"));
+        for (key, algorithm) in [(&name(key), "Ed25519"), (&kem, "ML-KEM-768")] {
+            let made = store.create_key(&admin(), key, named(algorithm), &policy);
+            made.unwrap();
+        }
     }
     let sign = |key| {
         let started = Instant::now();
@@ -57,6 +60,24 @@ fn uses_that_are_refused_while_it_is_away_are_refused_at_once() {
         (code(signed), started.elapsed())
     };
     assert_eq!((sign("refuse").0, sign("hour").0), ("done", "done"));
+    let used = ["refuse", "hour"].map(|key| {
+        let kem = name(&format!("{key}-kem"));
+        let signed = store.sign(&user(), &name(key), Input::message(b"message"));
+        (signed.unwrap(), store.encapsulate(&user(), &kem).unwrap())
+    });
+    let uses = || {
+        used.each_ref().map(|(signed, made)| {
+            let (input, version) = (Input::message(b"message"), Some(signed.id.version()));
+            let (key, signature) = (signed.id.name(), &signed.signature);
+            [
+                code(store.sign_by(&user(), &signed.id, input)),
+                code(store.verify(&user(), key, version, input, signature)),
+                code(store.decapsulate(&user(), &made.id, &made.ciphertext)),
+                code(store.encapsulate(&user(), made.id.name())),
+            ]
+        })
+    };
+    assert_eq!(uses(), [["done"; 4]; 2]);
     storage.is_away.store(true, Ordering::Release);
     thread::sleep(Duration::from_secs(4));
     thread::scope(|scope| {
@@ -70,6 +91,9 @@ fn uses_that_are_refused_while_it_is_away_are_refused_at_once() {
         }
         assert!(waited <= 1, "{waited} waited");
     });
+    // The same for whatever names a version.
+    let codes = uses();
+    assert_eq!((codes[0], codes[1]), (["away"; 4], ["done"; 4]));
     assert_eq!(sign("hour").0, "done");
     storage.is_away.store(false, Ordering::Release);
     let started = Instant::now();

@@ -501,3 +501,124 @@ fn other_wrapped_keys_are_refused() {
     }
     assert_eq!(open(&record), "done");
 }
+
+/// A key has as many versions as its record takes, and no more: else nothing could read it any more.
+#[test]
+fn a_key_has_no_more_versions_than_its_record_takes() {
+    const MOST: u32 = 4_096;
+
+    let forged = Forged::new();
+    let key = forged.fixture.key("k", "Ed25519");
+    let row = RowKey::key(&key);
+    let record = forged.record(&row);
+    // It ends with how many versions there are, and the state of each.
+    let head = record.strip_suffix(&[0, 0, 0, 1, 0]).unwrap();
+    let states = vec![0; MOST as usize - 1];
+    forged.write(&row, &[head, &(MOST - 1).to_be_bytes(), &states].concat());
+    let store = forged.open().unwrap();
+    let last = store.rotate(&admin(), &key).unwrap();
+    assert_eq!(last, key.at(version(MOST)));
+    assert_eq!(code(store.rotate(&admin(), &key)), "limit");
+    drop(store);
+    assert_eq!(code(forged.sign(&key)), "done");
+}
+
+/// The hash of an entry after the one with another hash.
+fn hash_after(before: &[u8; 32], value: &[u8]) -> [u8; 32] {
+    Sha256::digest([b"pq-keystore log\0", &before[..], value].concat()).into()
+}
+
+/// An entry that says that it is of another store or another place doesn't belong there, whatever its hash is.
+#[test]
+fn entries_of_another_place_are_refused() {
+    let [one, other] = [(); 2].map(|()| Fixture::new(&Memory::new()));
+    let log = one.storage.entries(1, 10).unwrap();
+    let mut chain = Chain::new(other.store.id());
+    assert_eq!(chain.follow(&log[0]), Err(BrokenChain::Misplaced(1)));
+    one.key("k", "Ed25519");
+    let log = one.storage.entries(1, 10).unwrap();
+    let mut moved = log[1].clone();
+    moved.sequence = 1;
+    moved.hash = hash_after(&LogHead::EMPTY.hash, &moved.value);
+    let mut chain = Chain::new(one.store.id());
+    assert_eq!(chain.follow(&moved), Err(BrokenChain::Misplaced(1)));
+    assert_eq!(chain.head(), LogHead::EMPTY);
+}
+
+/// A storage with the same contents, and the store in it.
+fn copied(fixture: &Fixture) -> (Arc<dyn Storage>, Store) {
+    let copied: Arc<dyn Storage> = Arc::new(MemoryStorage::new());
+    pq_keystore::storage::copy(&*fixture.storage, &*copied).unwrap();
+    let kek = crate::kit::kek(b"secret");
+    let store = Store::open(copied.clone(), &kek, fixture.clock.options()).unwrap();
+    (copied, store)
+}
+
+/// Of two copies of a store that both went on, each has entries that the store wrote, and none belongs into the other's log;
+/// and each has a head that the other doesn't reach.
+#[test]
+fn entries_of_another_copy_are_refused() {
+    let fixture = Fixture::new(&Memory::new());
+    let key = fixture.key("k", "Ed25519");
+    let (theirs, their_store) = copied(&fixture);
+    let begin = fixture.storage.get(&[]).unwrap().head.sequence;
+    let rotate = |store: &Store| store.rotate(&admin(), &key).map(drop).unwrap();
+    rotate(&fixture.store);
+    rotate(&their_store);
+    let heads = [&fixture.store, &their_store].map(|store| store.signed_head(&admin()).unwrap());
+    assert_eq!(heads[0].head.sequence, heads[1].head.sequence);
+    let reached =
+        |heads: &[pq_keystore::audit::SignedHead]| code(fixture.store.check(&admin(), heads));
+    assert_eq!(reached(&heads[..1]), "done");
+    let [own, other] = heads;
+    for kept in [
+        vec![other.clone()],
+        vec![own.clone(), other.clone()],
+        vec![other, own],
+    ] {
+        assert_eq!(reached(&kept), "head-not-reached");
+    }
+    rotate(&their_store);
+    let after = fixture.storage.get(&[]).unwrap().head;
+    assert_eq!(after.sequence, begin + 1);
+    let mut spliced = theirs.entries(begin + 2, 1).unwrap().remove(0);
+    spliced.hash = hash_after(&after.hash, &spliced.value);
+    let change = Change {
+        rows: Vec::new(),
+        append: Some(Append {
+            after,
+            entries: vec![spliced],
+        }),
+    };
+    fixture.storage.commit(&change).unwrap();
+    match fixture.store.check(&admin(), &[]) {
+        Err(StoreError::Log(error)) => assert_eq!(error, BrokenChain::Forged(begin + 2)),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Each row of the index is checked, also those in which no key stands.
+#[test]
+fn every_row_of_the_index_is_checked() {
+    let fixture = Fixture::new(&Memory::new());
+    fixture.key("k", "Ed25519");
+    for bucket in 0..128 {
+        let row = RowKey::index(bucket);
+        let value = fixture.row(&row).value;
+        let mut changed = value.clone();
+        changed[2] ^= 1;
+        fixture.write(&row, Write::Put(changed));
+        let damaged = fixture.store.check(&admin(), &[]).unwrap().damaged;
+        assert_eq!(damaged.len(), 1, "{damaged:?}");
+        assert!(damaged[0].to_string().contains(row.as_str()), "{damaged:?}");
+        fixture.write(&row, Write::Put(value));
+    }
+    assert!(
+        fixture
+            .store
+            .check(&admin(), &[])
+            .unwrap()
+            .damaged
+            .is_empty()
+    );
+}

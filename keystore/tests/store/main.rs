@@ -16,7 +16,10 @@ mod kill;
 mod kit;
 mod late;
 mod load;
+mod logged;
+mod many;
 mod matrix;
+mod model;
 mod names;
 mod places;
 #[cfg(all(feature = "postgres", unix))]
@@ -52,6 +55,7 @@ macro_rules! on {
                 due_keys_are_rotated, keys_are_listed_in_pages, a_key_signs_for_others,
                 the_store_has_grants_of_its_own, policies_are_checked,
                 more_is_counted_than_fits, versions_below_the_minimum_are_not_used,
+                imported_keys_are_checked,
             );
             tests_of!(matrix, $place: who_has_no_right_gets_nothing);
             tests_of!(tampering, $place:
@@ -62,6 +66,9 @@ macro_rules! on {
             tests_of!(audit, $place:
                 each_change_has_an_entry, uses_are_counted, uses_are_audited_one_by_one, refusals_are_bounded,
                 a_kept_head_shows_a_cut, a_put_back_store_is_noticed, attestations_are_signed,
+            );
+            tests_of!(logged, $place:
+                counts_say_who_did_what, each_use_says_who_did_it, the_log_says_what_was_changed,
             );
             tests_of!(load, $place:
                 signatures_under_rotation, stores_see_each_other, the_storage_is_away,

@@ -413,6 +413,8 @@ pub(crate) fn inputs_are_those_of_the_policy(place: &impl Place) {
                     "input-not-permitted"
                 }
             );
+            let by_version = code(store.sign_by(&user(), &key.at(version(1)), input));
+            assert_eq!(by_version, signed);
             let verified = code(store.verify(&user(), &key, None, input, signature));
             assert_eq!(
                 verified,
@@ -431,6 +433,8 @@ pub(crate) fn inputs_are_those_of_the_policy(place: &impl Place) {
         code(store.sign(&user(), &key, Input::message(b"messages"))),
         "message-too-long"
     );
+    let by_version = store.sign_by(&user(), &key.at(version(1)), Input::message(b"messages"));
+    assert_eq!(code(by_version), "message-too-long");
     let slh_dsa = fixture.key_with("slh", "SLH-DSA-SHA2-128f", all);
     assert_eq!(code(store.sign(&user(), &slh_dsa, Input::Mu(&mu))), "key");
     assert_eq!(
@@ -708,4 +712,35 @@ pub(crate) fn more_is_counted_than_fits(place: &impl Place) {
     let entries = fixture.store.audit_log(&admin(), 1, 1000).unwrap();
     let signed = entries.iter().filter(|entry| entry.verb == Verb::Sign);
     assert_eq!(signed.map(|entry| entry.count).sum::<u64>(), 300);
+}
+
+/// What is imported is checked as a new key and as a new version: its parts belong together, and it is of a kind that the store
+/// has a use for.
+pub(crate) fn imported_keys_are_checked(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let store = &fixture.store;
+    let made = AnyPrivateKey::generate(named("SLH-DSA-SHA2-128f")).unwrap();
+    let der = made.to_pkcs8_der().unwrap();
+    // The last byte is one of the root of its tree, which the rest of the key says.
+    let mut apart = der.to_vec();
+    *apart.last_mut().unwrap() ^= 1;
+    // 2.16.840.1.101.3.4.3.21, and 36 with a pre-hash
+    let plain = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 0x15];
+    let at = der.windows(plain.len()).position(|found| found == plain);
+    let mut hashed = der.to_vec();
+    hashed[at.unwrap() + plain.len() - 1] = 0x24;
+    let there = name("there");
+    store
+        .import_key(&admin(), &there, &made, &user_policy())
+        .unwrap();
+    for (der, expected) in [(apart, "key"), (hashed, "algorithm")] {
+        let key = AnyPrivateKey::from_der(&der).unwrap();
+        let new = store.import_key(&admin(), &name("new"), &key, &user_policy());
+        assert_eq!(code(new), expected);
+        let version = store.import_version(&admin(), &there, &key);
+        assert_eq!(code(version), expected);
+    }
+    assert_eq!(code(store.show(&admin(), &name("new"))), "not-found");
+    assert_eq!(store.show(&admin(), &there).unwrap().versions.len(), 1);
+    store.import_version(&admin(), &there, &made).unwrap();
 }

@@ -1,10 +1,15 @@
 //! A token that goes away, fails and lies: keys that are half made or half removed, and answers that are not given out.
 
+use alloc::sync::Arc;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
+use std::sync::Mutex;
 
-use pq_keys::any::AnyPrivateKey;
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
+use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput};
 use pq_keystore::policy::Input;
 use pq_keystore::{Store, StoreError, VersionState};
+use zeroize::Zeroizing;
 
 use super::stand_in::{Mood, StandIn};
 use super::{MESSAGE, token};
@@ -222,4 +227,111 @@ fn an_imported_key_is_tried_out() {
         assert_eq!(store.remove_orphans(&admin()).unwrap().len(), 1);
         import().unwrap();
     }
+}
+
+/// What the token did not remove when its version was destroyed is removed as what no version refers to.
+#[test]
+fn what_a_destroyed_version_left_is_removed() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let store = &fixture.store;
+    let key = fixture.key("k", "ML-DSA-44");
+    let first = key.at(version(1));
+    store.rotate(&admin(), &key).unwrap();
+    store.schedule_destruction(&admin(), &first, DAY).unwrap();
+    fixture.clock.advance(DAY);
+    place.token.is(Mood::Away);
+    assert_eq!(code(store.destroy(&admin(), &first)), "left-in-token");
+    place.token.is(Mood::Well);
+    let orphans = store.check(&admin(), &[]).unwrap().orphans;
+    assert_eq!(orphans.len(), 1);
+    assert_eq!(store.remove_orphans(&admin()).unwrap(), orphans);
+    assert_eq!(place.in_token().objects(store.id()).unwrap().len(), 1);
+    fixture.sign(&key, MESSAGE);
+}
+
+type Between = Box<dyn FnOnce() + Send>;
+
+/// A token where something happens after it made a key, once.
+struct Interrupted {
+    token: Arc<dyn Token>,
+    between: Mutex<Option<Between>>,
+}
+
+impl Token for Interrupted {
+    fn generate(
+        &self,
+        algorithm: AnyAlgorithm,
+        object: &ObjectId,
+        label: &str,
+    ) -> Result<AnyPublicKey, TokenError> {
+        let made = self.token.generate(algorithm, object, label);
+        let between = self.between.lock().unwrap().take();
+        if let Some(between) = between {
+            between();
+        }
+        made
+    }
+
+    fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
+        self.token.sign(request)
+    }
+
+    fn decapsulate(
+        &self,
+        object: &ObjectId,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<[u8; 32]>, TokenError> {
+        self.token.decapsulate(object, ciphertext)
+    }
+
+    fn destroy(&self, object: &ObjectId) -> Result<(), TokenError> {
+        self.token.destroy(object)
+    }
+
+    fn objects(&self, store: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
+        self.token.objects(store)
+    }
+
+    fn description(&self) -> String {
+        self.token.description()
+    }
+}
+
+/// A key that somebody removes from its token before its version is written is made anew: no version refers to what is gone.
+#[test]
+fn a_key_that_is_removed_before_it_is_committed_is_made_anew() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let key = fixture.key("k", "ML-DSA-44");
+    let interrupted = Arc::new(Interrupted {
+        token: place.in_token(),
+        between: Mutex::default(),
+    });
+    let options = Clock::new(Default::default()).options();
+    let options = options.token(token(), interrupted.clone());
+    let store = Store::open(fixture.storage.clone(), &kek(b"secret"), options).unwrap();
+    let remove = |removed: &Arc<AtomicUsize>| {
+        let (other, removed) = (fixture.store.clone(), removed.clone());
+        let between = move || {
+            let orphans = other.remove_orphans(&admin()).unwrap();
+            removed.fetch_add(orphans.len(), Ordering::SeqCst);
+        };
+        *interrupted.between.lock().unwrap() = Some(Box::new(between));
+    };
+    let removed = Arc::new(AtomicUsize::new(0));
+    remove(&removed);
+    assert_eq!(store.rotate(&admin(), &key).unwrap(), key.at(version(2)));
+    remove(&removed);
+    let (new, algorithm) = (name("new"), named("ML-DSA-44"));
+    store
+        .create_key_in(&admin(), &new, algorithm, &user_policy(), &token())
+        .unwrap();
+    assert_eq!(removed.load(Ordering::SeqCst), 2);
+    for key in [&key, &new] {
+        store.sign(&user(), key, Input::message(MESSAGE)).unwrap();
+    }
+    let report = fixture.store.check(&admin(), &[]).unwrap();
+    assert!(report.damaged.is_empty(), "{:?}", report.damaged);
+    assert_eq!(report.orphans, []);
 }
