@@ -423,4 +423,45 @@ mod tests {
             assert!(matches!(received(cut), Err(Failure::Io(_))), "{cut}");
         }
     }
+
+    /// What stands in a line of a request ends no line.
+    #[test]
+    fn no_part_of_a_request_is_another_line() {
+        let written = |host: &str, target: &str, token: Option<&str>| {
+            let request = TransportRequest {
+                method: "POST",
+                target,
+                token,
+                body: b"{}",
+                repeatable: true,
+            };
+            let mut stream = Vec::new();
+            let done = write(&mut stream, host, &request);
+            (done.is_ok(), stream)
+        };
+        let (is_done, stream) = written("host:1", "/v1/a", Some("token"));
+        assert!(is_done && stream.ends_with(b"\r\nX-Vault-Token: token\r\n\r\n{}"));
+        for bad in ["a\r\nX: y", "a\nb", "a b", "a\0", "\u{e9}"] {
+            for parts in [
+                (bad, "/v1/a", Some("token")),
+                ("host", bad, None),
+                ("host", "/v1/a", Some(bad)),
+            ] {
+                let (is_done, stream) = written(parts.0, parts.1, parts.2);
+                assert!(!is_done && stream.is_empty(), "{parts:?}");
+            }
+        }
+    }
+
+    /// A server that never ends its head takes no more memory than that.
+    #[test]
+    fn heads_are_bounded() {
+        let with = |len: usize| {
+            let field = format!("x: {}\r\n", "y".repeat(len));
+            received(&format!("HTTP/1.1 204 No Content\r\n{field}\r\n"))
+        };
+        assert!(with(MAX_HEAD_LEN - 64).is_ok());
+        let refused = with(2 * MAX_HEAD_LEN).map(drop);
+        assert!(matches!(refused, Err(Failure::NotHttp(_))), "{refused:?}");
+    }
 }

@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 use std::time::Instant;
@@ -18,7 +19,8 @@ use pq_keystore::remote::{
 };
 use pq_serving::demonstration::Pki;
 use pq_serving::{Client, Identity, Limits, Protection, Server, Tls, WholeRequests};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::{ClientConfig, RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use rustls_pq::Profile;
 use tokio::runtime::Runtime;
 
@@ -286,4 +288,80 @@ fn a_silent_server() {
         "{refused}"
     );
     assert!(refused.retry());
+}
+
+/// A server of a few connections, whose responses have these fields, too. Says how many requests came over each.
+fn counting(pki: &Pki, listener: TcpListener, fields: &'static str) -> Vec<usize> {
+    let chain = pki.server.chain.iter().map(|one| one.der().clone());
+    let key = pki.server.key.to_pkcs8_der().unwrap().to_vec();
+    let provider = pq_serving::provider_builder(Profile::Default, &[]).unwrap();
+    let config = ServerConfig::builder_with_provider(Arc::new(provider.build().unwrap()))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain.collect(), PrivatePkcs8KeyDer::from(key).into())
+        .unwrap();
+    let config = Arc::new(config);
+    let serve = |socket: std::net::TcpStream| {
+        // Longer than any request takes.
+        socket
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        let connection = ServerConnection::new(config.clone()).unwrap();
+        let mut stream = StreamOwned::new(connection, socket);
+        for requests in 0.. {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                // At its end it is closed, with TLS's word for it or without.
+                match stream.read(&mut byte) {
+                    Ok(1) => head.extend(byte),
+                    _ => return requests,
+                }
+            }
+            let body = r#"{"data": {"keys": {}}}"#;
+            let len = body.len();
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {len}\r\n{fields}\r\n{body}");
+            stream.write_all(answer.as_bytes()).unwrap();
+            stream.flush().unwrap();
+        }
+        0
+    };
+    let mut served = Vec::new();
+    while served.iter().sum::<usize>() < 3 {
+        served.push(serve(listener.accept().unwrap().0));
+    }
+    served
+}
+
+/// A connection is used again unless the server says that it ends (RFC 9112, section 9.6), and as many are kept as the options
+/// say. One that is not kept is closed.
+#[test]
+fn connections_that_are_kept() {
+    let house = House::new();
+    let served = Served::new(&house);
+    for (kept, fields, expected) in [
+        (8, "", vec![3]),
+        (8, "Connection: close\r\n", vec![1; 3]),
+        (8, "connection: Close\r\n", vec![1; 3]),
+        (0, "", vec![1; 3]),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut options = TlsTransportOptions::default();
+        options.kept = kept;
+        options.answering = Duration::from_secs(60);
+        let transport = TlsTransport::new(served.config(), "localhost", port, options).unwrap();
+        let remote = RemoteStore::new(transport, "transit", Some(ROOT));
+        let found = thread::scope(|scope| {
+            let server = scope.spawn(|| counting(&served.pki, listener, fields));
+            for _ in 0..3 {
+                let answer = remote.public_key("a", None);
+                assert!(matches!(answer, Err(RemoteError::Answer(_))), "{answer:?}");
+            }
+            drop(remote);
+            server.join().unwrap()
+        });
+        assert_eq!(found, expected, "{kept} {fields:?}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use alloc::sync::Arc;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Mutex;
 use std::thread;
 
 use pq_keys::any::AnyPublicKey;
@@ -12,6 +13,8 @@ use pq_keystore::remote::{
     RemoteError, RemoteSigner, RemoteStore, Transport, TransportError, TransportRequest,
     TransportResponse,
 };
+
+use serde_json::{Value, json};
 
 use crate::kit::{House, ROOT, STRANGER};
 
@@ -353,4 +356,105 @@ fn eight_threads_under_rotation() {
     assert_eq!(verified.load(Ordering::SeqCst), THREADS * EACH);
     let key = house.get("keys/a").expect(200);
     assert_eq!(key["data"]["latest_version"], rotations + 1);
+}
+
+/// What was asked for, and whether it may arrive twice.
+type Sent = Arc<Mutex<Vec<(String, bool)>>>;
+
+/// Carries nothing, answers always the same, and notes which requests may arrive twice.
+struct Canned {
+    answer: Value,
+    sent: Sent,
+}
+
+impl Transport for Canned {
+    fn send(&self, request: &TransportRequest<'_>) -> Result<TransportResponse, TransportError> {
+        let sent = (request.target.to_owned(), request.repeatable);
+        self.sent.lock().unwrap().push(sent);
+        Ok(TransportResponse {
+            status: 200,
+            body: json!({"data": self.answer}).to_string().into_bytes().into(),
+        })
+    }
+}
+
+fn canned(answer: Value) -> (RemoteStore, Sent) {
+    let sent = Sent::default();
+    let transport = Canned {
+        answer,
+        sent: sent.clone(),
+    };
+    (RemoteStore::new(transport, "transit", Some(ROOT)), sent)
+}
+
+/// What a server answers is what was asked for, or it is refused.
+#[test]
+fn other_answers_are_refused() {
+    fn is_refused<T>(answer: Result<T, RemoteError>) -> bool {
+        matches!(answer, Err(RemoteError::Answer(_)))
+    }
+    let [first, second] = [1, 2].map(|number| pq_keystore::Version::new(number).unwrap());
+    let input = Input::message(b"hello");
+    let (remote, _) = canned(json!({"signature": "vault:v2:AAAA", "key_version": 2}));
+    assert!(is_refused(remote.sign("a", Some(first), input)));
+    let signed = remote.sign("a", Some(second), input).unwrap();
+    assert_eq!(
+        (signed.version, &signed.signature[..]),
+        (second, &[0; 3][..])
+    );
+    assert_eq!(remote.sign("a", None, input).unwrap(), signed);
+    assert!(is_refused(remote.verify("a", first, input, b"")));
+
+    let item = json!({"signature": "vault:v2:AAAA"});
+    for count in 0..4 {
+        let (remote, _) = canned(json!({"batch_results": vec![item.clone(); count]}));
+        let made = remote.sign_batch("a", None, &[b"1", b"2"]);
+        assert_eq!(is_refused(made), count != 2, "{count}");
+        let (remote, _) = canned(json!({"batch_results": vec![json!({"valid": true}); count]}));
+        let pairs = [(&b"1"[..], &signed), (b"2", &signed)];
+        assert_eq!(
+            is_refused(remote.verify_batch("a", &pairs)),
+            count != 2,
+            "{count}"
+        );
+    }
+    let (remote, _) = canned(json!({"batch_results": [item, {"signature": "vault:v1:AAAA"}]}));
+    let made = remote.sign_batch("a", Some(second), &[b"1", b"2"]).unwrap();
+    let refused: Vec<_> = made.into_iter().map(is_refused).collect();
+    assert_eq!(refused, [false, true]);
+
+    let house = House::new();
+    house.create("a", "ed25519");
+    let der = house.get("export/public-key/a/1?format=der").expect(200);
+    let der = &der["data"]["keys"]["1"];
+    for (keys, is_one) in [
+        (json!({"1": der}), true),
+        (json!({}), false),
+        (json!({"1": der, "2": der}), false),
+    ] {
+        let (remote, _) = canned(json!({"keys": keys}));
+        assert_eq!(remote.public_key("a", None).is_ok(), is_one, "{keys}");
+    }
+}
+
+/// What makes something anew each time it arrives is not sent twice.
+#[test]
+fn what_may_arrive_twice() {
+    let (remote, sent) = canned(json!({"signature": "vault:v1:AAAA", "valid": true}));
+    let input = Input::message(b"");
+    let version = pq_keystore::Version::FIRST;
+    remote.create("a", "ed25519", false).unwrap();
+    remote.rotate("a").unwrap();
+    remote.sign("a", None, input).unwrap();
+    remote.verify("a", version, input, b"").unwrap();
+    let _ = remote.public_key("a", None);
+    let expected = [
+        ("keys/a", false),
+        ("keys/a/rotate", false),
+        ("sign/a", true),
+        ("verify/a", true),
+        ("export/public-key/a/latest?format=der", true),
+    ];
+    let expected = expected.map(|(target, twice)| (format!("/v1/transit/{target}"), twice));
+    assert_eq!(*sent.lock().unwrap(), expected);
 }
