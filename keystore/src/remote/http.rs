@@ -432,6 +432,7 @@ mod tests {
                 method: "POST",
                 target,
                 token,
+                namespace: None,
                 body: b"{}",
                 repeatable: true,
             };

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 
-use pq_keystore::door::{AccessList, Door, MAX_BATCH, Request};
+use pq_keystore::door::{AccessList, Door, InvalidAccessList, MAX_BATCH, Request};
 use pq_keystore::policy::Verb;
 
 use crate::kit::{CERTIFICATE, House, NOW, ROOT, principal};
@@ -98,6 +98,8 @@ fn bad_bodies() {
         r#"{"input": "aGVsbG8=", "key_version": -1}"#,
         r#"{"input": "aGVsbG8=", "key_version": 1.5}"#,
         r#"{"input": "aGVsbG8=", "key_version": "1 "}"#,
+        r#"{"input": "aGVsbG8=", "key_version": "+1"}"#,
+        r#"{"input": "aGVsbG8=", "key_version": ""}"#,
         r#"{"input": "aGVsbG8=", "key_version": 4294967296}"#,
         r#"{"input": "aGVsbG8=", "prehashed": "yes"}"#,
         r#"{"batch_input": {}}"#,
@@ -411,7 +413,7 @@ fn long_answers_ask_for_room() {
     house.create("a", "slhdsa-sha2-128f");
     house.create("kem", "ml-kem-1024");
     for _ in 0..8 {
-        house.post("keys/kem/rotate", "{}").expect(204);
+        house.post("keys/kem/rotate", "{}").expect(200);
     }
     let batch = |item: &str| format!(r#"{{"batch_input": [{}]}}"#, [item; 8].join(","));
     let text = "aGVs".repeat(2_000);
@@ -459,4 +461,56 @@ fn long_answers_ask_for_room() {
         let (asked, len) = (asked.load(Ordering::SeqCst), made.body.len());
         assert!(asked >= len, "{path}: {asked} for {len}");
     }
+}
+
+/// Each answer has a name of its own: a random UUID (RFC 9562, section 5.4).
+#[test]
+fn answers_have_names() {
+    let house = House::new();
+    let mut names = Vec::new();
+    for _ in 0..32 {
+        let own = house.send(&Request {
+            method: "GET",
+            path: "/v1/auth/token/lookup-self",
+            vault_token: Some(ROOT),
+            ..Request::default()
+        });
+        let own = own.expect(200);
+        let name = own["request_id"].as_str().unwrap().to_owned();
+        let lens: Vec<_> = name.split('-').map(str::len).collect();
+        assert_eq!(lens, [8, 4, 4, 4, 12]);
+        assert!(name.as_bytes()[14] == b'4' && b"89ab".contains(&name.as_bytes()[19]));
+        names.push(name);
+    }
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), 32);
+}
+
+#[test]
+fn access_lists_and_tokens_are_bounded() {
+    let list = |table: &str, count: usize| {
+        let entry = |number: usize| {
+            let digest = AccessList::digest(&number.to_be_bytes());
+            format!("[[{table}]]\nsha256 = {digest:?}\nprincipal = \"a\"\n")
+        };
+        AccessList::from_toml(&(0..count).map(entry).collect::<String>())
+    };
+    for table in ["tokens", "certificates"] {
+        list(table, 1_024).unwrap();
+        let refused = list(table, 1_025).unwrap_err();
+        assert!(matches!(refused, InvalidAccessList::TooMany), "{refused}");
+    }
+    let known = |len: usize| {
+        let token = "x".repeat(len);
+        let digest = AccessList::digest(token.as_bytes());
+        let text = format!("[[tokens]]\nsha256 = {digest:?}\nprincipal = \"a\"\n");
+        let list = AccessList::from_toml(&text).unwrap();
+        let now = std::time::SystemTime::now();
+        list.by_token(&token, now).is_some()
+    };
+    assert_eq!(
+        [0, 1, 1_024, 1_025, 100_000].map(known),
+        [false, true, true, false, false]
+    );
 }

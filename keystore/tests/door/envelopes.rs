@@ -1,6 +1,7 @@
 //! Data encrypted to keys of ML-KEM and X-Wing.
 
 use base64ct::{Base64, Encoding};
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey};
 use serde_json::json;
 
 use crate::kit::House;
@@ -115,4 +116,69 @@ fn data_keys() {
         .post("datakey/plaintext/a", r#"{"bits": 192}"#)
         .error(400);
     house.post("datakey/other/a", "").error(400);
+}
+
+/// A ciphertext is of one key, also where another one has the same private key.
+#[test]
+fn a_ciphertext_is_of_one_key() {
+    let house = House::new();
+    let root = crate::kit::principal("root");
+    let key = AnyPrivateKey::generate(AnyAlgorithm::named("ML-KEM-768").unwrap()).unwrap();
+    for name in ["a", "b"] {
+        let name = format!("shop/tokens/{name}").parse().unwrap();
+        let policy = pq_keystore::policy::Policy::default();
+        house.store.import_key(&root, &name, &key, &policy).unwrap();
+        house.store.import_version(&root, &name, &key).unwrap();
+    }
+    let ciphertext = encrypt(&house, "a", r#"{"plaintext": "aGVsbG8="}"#);
+    let body = |ciphertext: &str| json!({"ciphertext": ciphertext}).to_string();
+    let opened = house.post("decrypt/a", &body(&ciphertext)).expect(200);
+    assert_eq!(opened["data"]["plaintext"], "aGVsbG8=");
+    house.post("decrypt/b", &body(&ciphertext)).error(400);
+    let moved = ciphertext.replace("vault:v2:", "vault:v1:");
+    house.post("decrypt/a", &body(&moved)).error(400);
+}
+
+/// What is refused of one is refused of each item, and nothing of it is done.
+#[test]
+fn items_are_as_strict_as_one() {
+    let house = House::new();
+    house.create("a", "mlkem-768");
+    house.post("keys/a/rotate", "").expect(200);
+    let ciphertext = encrypt(&house, "a", r#"{"plaintext": "aGVsbG8="}"#);
+    for (path, good, result) in [
+        ("encrypt/a", json!({"plaintext": "aGVsbG8="}), "ciphertext"),
+        ("decrypt/a", json!({"ciphertext": ciphertext}), "plaintext"),
+    ] {
+        let mut bad = vec![("context", json!("YWQ=")), ("nonce", json!("YWQ="))];
+        if path == "encrypt/a" {
+            bad.extend([("key_version", json!(1)), ("key_version", json!(3))]);
+        }
+        for (field, value) in bad {
+            let mut body = good.clone();
+            body[field] = value;
+            house.post(path, &body.to_string()).error(400);
+            let batch = json!({"batch_input": [good, body, good]}).to_string();
+            let answer = house.post(path, &batch).expect(200);
+            let results = answer["data"]["batch_results"].as_array().unwrap();
+            let done: Vec<_> = results
+                .iter()
+                .map(|item| item[result].is_string())
+                .collect();
+            let refused: Vec<_> = results
+                .iter()
+                .map(|item| item["error"].is_string())
+                .collect();
+            assert_eq!(
+                (done, refused),
+                (vec![true, false, true], vec![false, true, false])
+            );
+        }
+    }
+    for field in ["context", "nonce"] {
+        for kind in ["plaintext", "wrapped"] {
+            let body = json!({field: "YWQ="}).to_string();
+            house.post(&format!("datakey/{kind}/a"), &body).error(400);
+        }
+    }
 }

@@ -8,6 +8,7 @@ use base64ct::{Base64, Encoding};
 use pq_keys::SubjectKey;
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, Readable};
 use pq_keystore::policy::Verb;
+use pq_keystore::storage::{Change, Expected, MemoryStorage, RowChange, RowKey, Storage, Write};
 use rsa::PublicKey as RsaKey;
 use rsa::pkcs8::DecodePublicKey;
 use serde_json::json;
@@ -291,4 +292,43 @@ fn there_is_one_wrapping_key() {
     assert!(said.contains("no existing key named b"), "{said}");
     *house.clock.lock().unwrap() += Duration::from_secs(1);
     assert!(wrapping_key(&house) == key);
+}
+
+/// What a request says of a period counts for imported keys, too; and a wrapping key that was changed is told of.
+#[test]
+fn periods_and_damage() {
+    let storage = alloc::sync::Arc::new(MemoryStorage::new());
+    let house = House::in_storage(&storage, &[]);
+    let made = generated("Ed25519").to_pkcs8_der().unwrap();
+    let ciphertext = Base64::encode_string(&wrap(&wrapping_key(&house), &made));
+    let body = json!({"type": "ed25519", "ciphertext": ciphertext, "auto_rotate_period": "2h"});
+    house.post("keys/a/import", &body.to_string()).expect(204);
+    let shown = house.get("keys/a").expect(200);
+    assert_eq!(shown["data"]["auto_rotate_period"], 7_200);
+
+    let root = crate::kit::principal("root");
+    let damaged = || house.store.check(&root, &[]).unwrap().damaged;
+    assert!(damaged().is_empty());
+    let row = RowKey::wrapping();
+    let found = storage
+        .get(core::slice::from_ref(&row))
+        .unwrap()
+        .rows
+        .remove(0)
+        .unwrap();
+    let mut value = found.value.clone();
+    value[20] ^= 1;
+    let change = Change {
+        rows: vec![RowChange {
+            key: row,
+            expected: Expected::unchanged(Some(&found)),
+            write: Write::Put(value),
+        }],
+        append: None,
+    };
+    storage.commit(&change).unwrap();
+    let damaged = damaged();
+    assert_eq!(damaged.len(), 1, "{damaged:?}");
+    assert!(damaged[0].to_string().contains("wrapping"), "{damaged:?}");
+    house.get("wrapping_key").error(500);
 }

@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 use core::time::Duration;
 
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey, Readable};
+use pq_keystore::door::{AccessList, Door, MAX_BATCH, Request};
 use pq_keystore::policy::{Role, Verbs};
 use pq_keystore::storage::{Change, Expected, MemoryStorage, RowChange, RowPrefix, Storage, Write};
 use serde_json::{Value, json};
@@ -350,7 +351,7 @@ fn damaged_keys_are_said_beside_the_list() {
     assert_eq!(listed["data"]["keys"], json!(["b"]));
     let warning = "key a is damaged, and not listed";
     assert_eq!(listed["warnings"], json!([warning]));
-    let answer = house.door.answer(&pq_keystore::door::Request {
+    let answer = house.door.answer(&Request {
         method: "LIST",
         path: "/v1/transit/keys",
         vault_token: Some(ROOT),
@@ -394,10 +395,165 @@ fn what_is_wrong_with_a_key_is_told_to_those_who_may_use_it() {
         ("granted-token", 500),
         ("auditor-token", 500),
     ] {
-        house.ask(token, "POST", "sign/a", body).error(status);
+        let said = house.ask(token, "POST", "sign/a", body).error(status);
+        // Where it stands is for the operator.
+        assert!(!said.contains("shop/"), "{said}");
         house.ask(token, "GET", "keys/a", "").error(status);
         house.ask(token, "POST", "keys/a/rotate", "").error(status);
     }
     // As with a key that there never was.
     house.ask(STRANGER, "POST", "sign/b", body).error(403);
+}
+
+/// More than one page of the store has.
+#[test]
+fn many_keys_are_listed() {
+    let house = House::new();
+    let root = crate::kit::principal("root");
+    let algorithm = AnyAlgorithm::named("Ed25519").unwrap();
+    let names: Vec<_> = (0..130).map(|number| format!("k{number:03}")).collect();
+    for name in &names {
+        let name = format!("shop/tokens/{name}").parse().unwrap();
+        let policy = pq_keystore::policy::Policy::default();
+        let made = house.store.create_key(&root, &name, algorithm, &policy);
+        made.unwrap();
+    }
+    let listed = house.ask(ROOT, "LIST", "keys", "").expect(200);
+    assert_eq!(listed["data"]["keys"], json!(names));
+    let page = house.get("keys?list=true&limit=110&after=k010").expect(200);
+    assert_eq!(page["data"]["keys"], json!(names[11..121]));
+}
+
+/// A key is deleted if none of its versions is of use, and not before.
+#[test]
+fn a_key_with_one_version_left_is_there() {
+    let house = House::new();
+    let root = crate::kit::principal("root");
+    let day = Duration::from_secs(24 * 60 * 60);
+    for gone in [[1, 2], [3, 2]] {
+        let name = format!("without-{}", gone[0]);
+        house.create(&name, "ed25519");
+        for _ in 0..2 {
+            house.post(&format!("keys/{name}/rotate"), "").expect(200);
+        }
+        for number in gone {
+            let id = format!("shop/tokens/{name}#{number}").parse().unwrap();
+            house.store.disable(&root, &id).unwrap();
+            house.store.schedule_destruction(&root, &id, day).unwrap();
+            *house.clock.lock().unwrap() += day;
+            house.store.destroy(&root, &id).unwrap();
+        }
+        let listed = house.ask(ROOT, "LIST", "keys", "").expect(200);
+        let listed = listed["data"]["keys"].as_array().unwrap().clone();
+        assert!(listed.contains(&json!(name)), "{listed:?}");
+        let shown = house.get(&format!("keys/{name}")).expect(200);
+        assert_eq!(shown["data"]["keys"].as_object().unwrap().len(), 3);
+        assert!(house.verifies(&name, &house.signature(&name)));
+        let again = r#"{"type": "ed25519", "exportable": true}"#;
+        house.post(&format!("keys/{name}"), again).expect(204);
+    }
+}
+
+/// What a request says of a period counts for new keys, and no period is taken for another.
+#[test]
+fn periods() {
+    let house = House::new();
+    for (number, (period, seconds)) in [
+        (json!("1h30m"), 5_400),
+        (json!("2d1s"), 172_801),
+        (json!(3_600), 3_600),
+        (json!("3600"), 3_600),
+        (json!(0), 0),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let body = json!({"type": "ed25519", "auto_rotate_period": period}).to_string();
+        house.post(&format!("keys/k{number}"), &body).expect(200);
+        let shown = house.get(&format!("keys/k{number}")).expect(200);
+        assert_eq!(shown["data"]["auto_rotate_period"], seconds, "{period}");
+    }
+    for period in [
+        json!("59m"),
+        json!(3_599),
+        json!(-3_600),
+        json!(""),
+        json!("h"),
+        json!("1.5h"),
+        json!("-2h"),
+        json!("+2h"),
+        json!("2h "),
+        json!("2h30"),
+        // 2⁶⁴ seconds, and 7,184 more
+        json!("5124095576030433h"),
+        json!("18446744073709551615s7200s"),
+        json!("18446744073709551616"),
+    ] {
+        let body = json!({"type": "ed25519", "auto_rotate_period": period}).to_string();
+        house.post("keys/none", &body).error(400);
+        let body = json!({"auto_rotate_period": period}).to_string();
+        house.post("keys/k0/config", &body).error(400);
+    }
+    assert_eq!(house.get("keys/none").status, 404);
+}
+
+/// More versions than one answer has are exported one by one.
+#[test]
+fn exports_are_bounded() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    let rotate = |times: usize| {
+        let root = crate::kit::principal("root");
+        let name = "shop/tokens/a".parse().unwrap();
+        for _ in 0..times {
+            house.store.rotate(&root, &name).unwrap();
+        }
+    };
+    rotate(MAX_BATCH - 1);
+    for kind in ["signing-key", "public-key"] {
+        let all = house
+            .get(&format!("export/{kind}/a?format=der"))
+            .expect(200);
+        assert_eq!(all["data"]["keys"].as_object().unwrap().len(), MAX_BATCH);
+    }
+    rotate(1);
+    for kind in ["signing-key", "public-key"] {
+        house.get(&format!("export/{kind}/a?format=der")).error(400);
+        house
+            .get(&format!("export/{kind}/a/1?format=der"))
+            .expect(200);
+    }
+}
+
+/// New keys have the policy that the door was given, but for what requests say.
+#[test]
+fn new_keys_have_the_policy_of_the_door() {
+    let house = House::new();
+    let mut template = pq_keystore::policy::Policy::default();
+    template.max_message = 5;
+    template.destroy_after = Duration::from_secs(7);
+    let access = format!(
+        "[[tokens]]\nsha256 = {:?}\nprincipal = \"root\"\n",
+        AccessList::digest(ROOT.as_bytes())
+    );
+    let door = Door::new(house.store.clone(), AccessList::from_toml(&access).unwrap())
+        .mount("transit", "shop", "tokens")
+        .unwrap()
+        .new_keys(template.clone());
+    for exportable in [false, true] {
+        let name = format!("a-{exportable}");
+        let body = json!({"type": "ed25519", "exportable": exportable}).to_string();
+        let answer = door.answer(&Request {
+            method: "POST",
+            path: &format!("/v1/transit/keys/{name}"),
+            vault_token: Some(ROOT),
+            body: body.as_bytes(),
+            ..Request::default()
+        });
+        assert_eq!(answer.status, 200);
+        let root = crate::kit::principal("root");
+        let name = format!("shop/tokens/{name}").parse().unwrap();
+        template.exportable = exportable;
+        assert_eq!(house.store.show(&root, &name).unwrap().policy, template);
+    }
 }

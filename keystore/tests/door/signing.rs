@@ -205,3 +205,82 @@ fn signatures_have_one_spelling() {
         house.post("verify/a", &body).error(400);
     }
 }
+
+/// What each item of a batch says is of that item, as in a request of its own.
+#[test]
+fn items_of_a_batch_have_their_contexts() {
+    let house = House::new();
+    house.create("a", "mldsa-44");
+    let contexts = [None, Some("Y29udGV4dA=="), Some("b3RoZXI="), None];
+    let item = |context: Option<&str>| {
+        let mut item = json!({"input": "aGVsbG8="});
+        if let Some(context) = context {
+            item["signature_context"] = json!(context);
+        }
+        item
+    };
+    for version in [None, Some(1)] {
+        let mut body = json!({"batch_input": contexts.map(item)});
+        if let Some(version) = version {
+            body["key_version"] = json!(version);
+        }
+        let signed = house.post("sign/a", &body.to_string()).expect(200);
+        for (place, own) in contexts.into_iter().enumerate() {
+            let signature = &signed["data"]["batch_results"][place]["signature"];
+            let expected = contexts.map(|context| context == own);
+            let with = |context| {
+                let mut body = item(context);
+                body["signature"] = signature.clone();
+                body
+            };
+            let single = contexts.map(|context| {
+                let verified = house.post("verify/a", &with(context).to_string());
+                verified.expect(200)["data"]["valid"] == true
+            });
+            assert_eq!(single, expected);
+            let body = json!({"batch_input": contexts.map(with)}).to_string();
+            let verified = house.post("verify/a", &body).expect(200);
+            let batched =
+                [0, 1, 2, 3].map(|place| verified["data"]["batch_results"][place]["valid"] == true);
+            assert_eq!(batched, expected);
+        }
+    }
+}
+
+/// The path says which key and which hash function, whatever a body says.
+#[test]
+fn the_path_comes_before_the_body() {
+    let house = House::new();
+    let root = crate::kit::principal("root");
+    let mut policy = pq_keystore::policy::Policy::default();
+    policy.inputs = pq_keystore::policy::InputKind::ALL.into_iter().collect();
+    let algorithm = pq_keys::any::AnyAlgorithm::named("ML-DSA-44").unwrap();
+    let name = "shop/tokens/a".parse().unwrap();
+    let made = house.store.create_key(&root, &name, algorithm, &policy);
+    made.unwrap();
+    let digest = Base64::encode_string(&[7; 64]);
+    for field in ["hash_algorithm", "algorithm"] {
+        let mut body = json!({"input": digest, "prehashed": true});
+        body[field] = json!("sha2-256");
+        let signed = house.post("sign/a/sha2-512", &body.to_string()).expect(200);
+        body["signature"] = signed["data"]["signature"].clone();
+        let verified = house
+            .post("verify/a/sha2-512", &body.to_string())
+            .expect(200);
+        assert_eq!(verified["data"]["valid"], true);
+        house
+            .post(
+                "sign/a",
+                &json!({"input": digest, "prehashed": true, field: "sha2-256"}).to_string(),
+            )
+            .error(400);
+        body["name"] = json!("b");
+        house
+            .post("verify/a/sha2-512", &body.to_string())
+            .error(400);
+        body["name"] = json!("a");
+        house
+            .post("verify/a/sha2-512", &body.to_string())
+            .expect(200);
+    }
+}

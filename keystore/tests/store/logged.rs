@@ -232,8 +232,8 @@ impl Limited {
 }
 
 impl Behaviour for Limited {
-    fn within(&self) -> &dyn Storage {
-        &*self.storage
+    fn within(&self) -> Arc<dyn Storage> {
+        self.storage.clone()
     }
 
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
@@ -392,8 +392,8 @@ struct Silent {
 }
 
 impl Behaviour for Silent {
-    fn within(&self) -> &dyn Storage {
-        &*self.storage
+    fn within(&self) -> Arc<dyn Storage> {
+        self.storage.clone()
     }
 
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {

@@ -100,8 +100,8 @@ struct Interrupted {
 }
 
 impl Behaviour for Interrupted {
-    fn within(&self) -> &dyn Storage {
-        &*self.storage
+    fn within(&self) -> Arc<dyn Storage> {
+        self.storage.clone()
     }
 
     fn get(&self, keys: &[RowKey]) -> Result<Snapshot, StorageError> {
@@ -161,13 +161,13 @@ fn what_is_read_in_parts_is_of_one_moment() {
 /// A storage that can go away.
 #[derive(Default)]
 struct Leaving {
-    storage: MemoryStorage,
+    storage: Arc<MemoryStorage>,
     is_away: AtomicBool,
 }
 
 impl Behaviour for Leaving {
-    fn within(&self) -> &dyn Storage {
-        &self.storage
+    fn within(&self) -> Arc<dyn Storage> {
+        self.storage.clone()
     }
 
     fn reach(&self) -> Result<(), StorageError> {
