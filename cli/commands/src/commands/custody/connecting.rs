@@ -22,6 +22,17 @@ pub(super) fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// Text in percent-encoding, as a value of an option: all but what is the same in every part of an address.
+pub(super) fn encoded(text: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
+        }
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encode).collect()
+}
+
 /// A value of the command line, or else of an environment variable that isn't empty.
 pub(super) fn or_variable(value: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
     value.cloned().or_else(|| variable(name))

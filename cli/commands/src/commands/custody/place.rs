@@ -71,7 +71,7 @@ impl StorePlace {
     pub(in crate::commands) fn absolute(self) -> io::Result<Self> {
         Ok(match self {
             Self::File(path) => Self::File(std::path::absolute(path)?),
-            Self::Postgres(address) => Self::Postgres(address),
+            Self::Postgres(address) => Self::Postgres(address.with_absolute_files()?),
             Self::Door(address) => Self::Door(address),
         })
     }

@@ -4,13 +4,13 @@ use core::fmt;
 use core::time::Duration;
 use std::env;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
 
 use pq_keystore::StoreError;
 use pq_keystore::storage::{PostgresOptions, PostgresStorage};
 use zeroize::Zeroizing;
 
-use super::connecting::{decoded, variable};
+use super::connecting::{decoded, encoded, variable};
 use super::tls;
 use crate::failure::{DatabaseFailure, Failure, StoreFailure};
 
@@ -24,6 +24,31 @@ impl Address {
         let schemes = ["postgres://", "postgresql://"];
         let is_one = schemes.iter().any(|scheme| text.starts_with(scheme));
         is_one.then(|| Self(text.into()))
+    }
+
+    /// The same address, whatever the folder of the process: the files that it names have paths that stay.
+    pub(super) fn with_absolute_files(self) -> io::Result<Self> {
+        let Some((address, options)) = self.0.split_once('?') else {
+            return Ok(self);
+        };
+        let options = options.split('&').map(|option| {
+            let file = option
+                .split_once('=')
+                .filter(|(name, _)| FILES.contains(name));
+            // What can't be decoded is refused when it is opened.
+            let file = file.and_then(|(name, value)| Some((name, decoded(value)?)));
+            let Some((name, file)) = file.filter(|(_, file)| !file.is_empty()) else {
+                return Ok(option.into());
+            };
+            let path = absolute(&file)?;
+            if path == Path::new(&file) {
+                return Ok(option.into());
+            }
+            let path = path.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
+            Ok(format!("{name}={}", encoded(path)))
+        });
+        let options: Vec<String> = options.collect::<io::Result<_>>()?;
+        Ok(Self(format!("{address}?{}", options.join("&"))))
     }
 
     /// Connects to the database.
@@ -69,6 +94,9 @@ impl fmt::Debug for Address {
         f.write_str("Address")
     }
 }
+
+/// The options whose values are files.
+const FILES: [&str; 2] = ["sslrootcert", "passfile"];
 
 /// The options of an address that are this program's, and not tokio-postgres's.
 #[derive(Default)]
@@ -158,8 +186,6 @@ fn with_password(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
     fn split(options: &str) -> (String, Own) {
@@ -193,6 +219,30 @@ mod tests {
                 Own::split_from(&format!("postgres://db/keys?{wrong}")).is_err(),
                 "{wrong}"
             );
+        }
+    }
+
+    #[test]
+    fn files_have_paths_that_stay() {
+        let here = env::current_dir().unwrap();
+        let stays = |text: &str| {
+            let address = Address::in_text(text).unwrap().with_absolute_files();
+            address.unwrap().to_string()
+        };
+        let moved =
+            stays("postgres://a@db/keys?passfile=my%20pass%26word&schema=x&sslrootcert=../r.pem");
+        let (_, own) = Own::split_from(&moved).unwrap();
+        assert_eq!(own.passfile.as_deref(), Some(&*here.join("my pass&word")));
+        assert_eq!(own.roots.as_deref(), Some(&*here.join("../r.pem")));
+        assert_eq!(own.schema.as_deref(), Some("x"));
+        for same in [
+            "postgres://a@db/keys",
+            "postgres://a@db/keys?schema=x",
+            "postgres://a@db/keys?passfile=/p&sslrootcert=/a%20b",
+            "postgres://a@db/keys?passfile=",
+            "postgres://a@db/keys?passfile=%f",
+        ] {
+            assert_eq!(stays(same), same);
         }
     }
 
