@@ -413,3 +413,16 @@ fn a_ca_that_is_all_but_complete_goes_on_with_its_key() {
     assert!(refused.stderr().contains(OTHER), "{}", refused.stderr());
     assert_eq!(versions(&folder, "pki/ca/issuing"), 1);
 }
+/// One store that two files name in two ways is opened once.
+#[cfg(unix)]
+#[test]
+fn a_store_has_several_names() {
+    let folder = with_ca();
+    folder.shell("ln -s keys.redb link.redb").ok();
+    let text = folder.read("ca/root.key");
+    folder.write("ca/root.key", text.replace("keys.redb", "link.redb"));
+    let rolled = folder.pqtls("ca rollover --kek-file kek");
+    rolled.ok();
+    assert!(!rolled.stderr().contains("waiting"), "{}", rolled.stderr());
+}
+

@@ -195,11 +195,11 @@ pub(in crate::commands) struct Access {
 
 /// The stores that a command uses, by their places: a file can't be opened twice.
 #[derive(Clone, Default)]
-struct OpenStores(Arc<Mutex<Vec<(String, Custodian)>>>);
+struct OpenStores(Arc<Mutex<Vec<(StorePlace, Custodian)>>>);
 
 impl OpenStores {
     /// Each change of the list is one step, so a panic leaves it whole.
-    fn list(&self) -> MutexGuard<'_, Vec<(String, Custodian)>> {
+    fn list(&self) -> MutexGuard<'_, Vec<(StorePlace, Custodian)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -245,12 +245,11 @@ impl Access {
         &self,
         place: &StorePlace,
     ) -> Result<Custodian, Failure> {
-        let name = place.to_string();
         let known = self
             .open
             .list()
             .iter()
-            .find(|(other, _)| *other == name)
+            .find(|(other, _)| other.is(place))
             .cloned();
         if let Some((_, custodian)) = known {
             return Ok(custodian);
@@ -264,7 +263,7 @@ impl Access {
                 Custodian::Here(self.open_in(place.open()?)?)
             }
         };
-        self.open.list().push((name, custodian.clone()));
+        self.open.list().push((place.clone(), custodian.clone()));
         Ok(custodian)
     }
 
