@@ -98,6 +98,20 @@ pub(crate) enum StoreFailure {
         asked: &'static str,
     },
     #[error(
+        "the store's key {0} was there already, and was made to be exported, which never changes: others may have it, so it is no \
+         CA's; name another key by --key-names, with --key-store"
+    )]
+    ExportableKey(String),
+    #[error(
+        "the store's key {key} was there already, and its policy is not that of a CA's key: {found}; name another key by \
+         --key-names, with --key-store, or, if you know who made it, change its policy (\"pqtls store policy set {key}\")"
+    )]
+    OtherPolicy { key: String, found: String },
+    #[error(
+        "{store:?} can't stand in a file of a CA's folder, which names the store in one line of text; give the store another name"
+    )]
+    UnwritablePlace { store: String },
+    #[error(
         "--key-names is TENANT/PURPOSE for a store that is opened here, such as pki/ca, and NAME for one at https://, such as ca"
     )]
     KeyNames,
@@ -214,6 +228,7 @@ impl StoreFailure {
             | Self::NotDeterministic
             | Self::NotComposite { .. }
             | Self::OtherAlgorithm { .. }
+            | Self::UnwritablePlace { .. }
             | Self::Principal(_)
             | Self::LargeMessage { .. } => ExitStatus::Usage,
             Self::Reference(_)
@@ -237,6 +252,7 @@ impl StoreFailure {
                 error: InvalidAttestation::Form(_),
                 ..
             } => ExitStatus::InputOutput,
+            Self::ExportableKey(_) | Self::OtherPolicy { .. } => ExitStatus::Policy,
             Self::OtherKey { .. }
             | Self::Head { .. }
             | Self::Attestation { .. }

@@ -16,7 +16,7 @@ use crate::failure::{DoorFailure, Failure, StoreFailure};
 use crate::keys::{Algorithm, PublicKey};
 
 /// The address of a store behind a door, as it was given.
-#[derive(Clone)]
+#[derive(Clone, Eq, PartialEq)]
 pub(in crate::commands) struct DoorAddress(String);
 
 /// What an address says.

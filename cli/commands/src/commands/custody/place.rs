@@ -27,7 +27,7 @@ use crate::files::Source;
 use crate::report;
 
 /// A place of a store.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(in crate::commands) enum StorePlace {
     /// A file, for one process at a time.
     File(PathBuf),

@@ -15,7 +15,7 @@ use super::tls;
 use crate::failure::{DatabaseFailure, Failure, StoreFailure};
 
 /// The address of a store in PostgreSQL, as it was given.
-#[derive(Clone)]
+#[derive(Clone, Eq, PartialEq)]
 pub(in crate::commands) struct Address(String);
 
 impl Address {

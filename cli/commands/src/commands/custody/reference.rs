@@ -12,6 +12,7 @@ use core::fmt;
 
 use super::key_name::{KeyLabel, KeyVersion};
 use super::place::StorePlace;
+use crate::failure::{Failure, StoreFailure};
 use crate::kind::REFERENCE as TITLE;
 
 /// Which version of which key it is, and of which store.
@@ -26,6 +27,18 @@ impl Reference {
     pub(in crate::commands) fn in_text(text: &[u8]) -> Option<Result<Self, NotAReference>> {
         let rest = text.strip_prefix(TITLE.as_bytes())?;
         Some(Self::parse(rest).ok_or(NotAReference))
+    }
+
+    /// Refuses one whose text would not be read as the same.
+    pub(in crate::commands) fn check_text(&self) -> Result<(), Failure> {
+        let read = Self::in_text(self.to_string().as_bytes());
+        match read {
+            Some(Ok(read)) if read.store == self.store && read.key == self.key => Ok(()),
+            _ => Err(StoreFailure::UnwritablePlace {
+                store: self.store.to_string(),
+            }
+            .into()),
+        }
     }
 
     fn parse(rest: &[u8]) -> Option<Self> {
