@@ -259,8 +259,11 @@ fn a_key_that_follows_is_the_next_version_in_the_store() {
 fn what_a_killed_command_left_in_the_store_gets_no_second_certificate() {
     let folder = with_store();
     // as if the command had ended after it made the root's key, or both
+    folder.write("policy", "audit = \"each\"\n");
     folder
-        .pqtls("store new pki/ca/root --algorithm ML-DSA-44 --grant operator=user --kek-file kek")
+        .pqtls(
+            "store new pki/ca/root --algorithm ML-DSA-44 --policy policy --grant operator=user --kek-file kek",
+        )
         .ok();
     folder.pqtls(&format!("{INIT} --key-store keys.redb")).ok();
     assert_eq!(
@@ -413,6 +416,143 @@ fn a_ca_that_is_all_but_complete_goes_on_with_its_key() {
     assert!(refused.stderr().contains(OTHER), "{}", refused.stderr());
     assert_eq!(versions(&folder, "pki/ca/issuing"), 1);
 }
+
+/// A key that somebody else made has their policy: nobody's CA takes it.
+#[test]
+fn a_key_that_others_may_use_is_no_cas() {
+    let folder = with_store();
+    let mut grants = folder
+        .pqtls("store grants show --kek-file kek")
+        .ok()
+        .to_string();
+    grants.push_str("[\"pki/*\"]\nmallory = [\"create\"]\n");
+    folder.write("grants.toml", grants);
+    folder
+        .pqtls("store grants set grants.toml --kek-file kek")
+        .ok();
+    let init = |names: &str| {
+        folder.pqtls(&format!(
+            "{INIT} --key-store keys.redb --dir {names} --key-names pki/{names}"
+        ))
+    };
+    for (names, policy, words) in [
+        (
+            "exported",
+            "exportable = true\naudit = \"each\"\n[grants]\n",
+            "pki/exported/issuing was there already, and was made to be exported",
+        ),
+        (
+            "signed",
+            "audit = \"each\"\n[grants]\nmallory = [\"sign\", \"export\", \"show\"]\n",
+            "mallory may sign, export by it",
+        ),
+        (
+            "governed",
+            "audit = \"each\"\n[grants]\nmallory = [\"set-policy\"]\n",
+            "mallory may set-policy by it",
+        ),
+        (
+            "anyones",
+            "audit = \"each\"\n[grants]\n\"*\" = [\"sign\"]\n",
+            "anyone may sign by it",
+        ),
+        ("counted", "[grants]\n", "audit = \"each\""),
+    ] {
+        folder.write("policy", format!("{policy}operator = [\"user\"]\n"));
+        let key = format!("pki/{names}/issuing");
+        folder
+            .pqtls(&format!(
+                "store new {key} --algorithm ML-DSA-44 --policy policy --as mallory --kek-file kek"
+            ))
+            .ok();
+        let refused = init(names);
+        assert_eq!(refused.status(), 4, "{}", refused.stderr());
+        for words in [words, "--key-names", "pki/anyones/root#1"] {
+            let words = words.replace("anyones", names);
+            assert!(refused.stderr().contains(&words), "{}", refused.stderr());
+        }
+        assert!(!folder.path().join(names).exists());
+        assert_eq!(versions(&folder, &key), 1);
+    }
+    // What others may know is no reason.
+    folder.write(
+        "policy",
+        "audit = \"each\"\n[grants]\noperator = [\"user\"]\n\"*\" = [\"public\"]\n",
+    );
+    folder
+        .pqtls("store new pki/known/issuing --algorithm ML-DSA-44 --policy policy --kek-file kek")
+        .ok();
+    init("known").ok();
+    assert_eq!(
+        folder.read("known/issuing.key"),
+        reference(&folder, "pki/known/issuing#2")
+    );
+}
+
+/// A CA goes on with its own key after others were granted something, and with none that may be exported.
+#[test]
+fn a_ca_may_change_the_policy_of_its_own_key() {
+    let folder = with_ca();
+    let policy = "[grants]\noperator = [\"user\"]\nissuer = [\"sign\", \"show\"]\n";
+    folder.write("policy", policy);
+    folder
+        .pqtls("store policy set pki/ca/issuing policy --kek-file kek")
+        .ok();
+    folder.pqtls("ca rollover --kek-file kek").ok();
+    folder
+        .pqtls("ca rollover --key-store keys.redb --kek-file kek")
+        .ok();
+    assert_eq!(
+        folder.read("ca/issuing-3.key"),
+        reference(&folder, "pki/ca/issuing#3")
+    );
+    let other = folder.pqtls(&format!("{INIT} --key-store keys.redb --dir other"));
+    assert_eq!(other.status(), 4, "{}", other.stderr());
+    assert!(
+        other.stderr().contains("issuer may sign by it"),
+        "{}",
+        other.stderr()
+    );
+    folder.write("exportable", format!("exportable = true\n{policy}"));
+    folder
+        .pqtls("store new pki/out/issuing --algorithm ML-DSA-44 --policy exportable --kek-file kek")
+        .ok();
+    let text = folder.read("ca/issuing-3.key");
+    folder.write(
+        "ca/issuing-3.key",
+        text.replace("pki/ca/issuing#3", "pki/out/issuing#1"),
+    );
+    let refused = folder.pqtls("ca rollover --kek-file kek");
+    assert_eq!(refused.status(), 4, "{}", refused.stderr());
+    assert!(
+        refused.stderr().contains("was made to be exported"),
+        "{}",
+        refused.stderr()
+    );
+}
+
+/// A place that the file of a key can't say is refused before a key is made.
+#[cfg(unix)]
+#[test]
+fn a_place_that_no_file_can_say_is_refused() {
+    let folder = with_store();
+    let place = "$'new\\nline.redb'";
+    let refused = folder.shell(&format!(
+        "bash -c \"cp keys.redb {place} && pqtls {INIT} --key-store {place}\""
+    ));
+    assert_eq!(refused.status(), 2, "{}", refused.stderr());
+    assert!(
+        refused.stderr().contains("one line of text"),
+        "{}",
+        refused.stderr()
+    );
+    assert!(!folder.path().join("ca").exists());
+    let listed = folder.shell(&format!(
+        "bash -c \"pqtls store list --store {place} --kek-file kek\""
+    ));
+    assert!(!listed.ok().contains("pki/"));
+}
+
 /// One store that two files name in two ways is opened once.
 #[cfg(unix)]
 #[test]

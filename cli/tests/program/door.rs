@@ -687,3 +687,25 @@ fn a_store_that_is_older_than_the_folder_is_told() {
     folder.pqtls(&issue).ok();
     folder.pqtls("cert verify a.pem --roots ca/root.pem").ok();
 }
+
+/// Who may sign with a key that is there already, a door doesn't show, but whether somebody may have it.
+#[test]
+fn no_ca_takes_a_key_that_may_be_exported() {
+    let folder = for_cas();
+    folder
+        .pqtls(
+            "store new pki/ca/ca-issuing --algorithm ML-DSA-44 --exportable --grant issuer=user --kek-file kek",
+        )
+        .ok();
+    let served = Served::start(&folder, CA);
+    refuses(&folder, &init(&served, ""), 4, "was made to be exported");
+    assert!(!folder.path().join("ca").exists());
+    folder.pqtls(&init(&served, "--key-names other")).ok();
+    let text = folder.read("ca/issuing.key");
+    folder.write(
+        "ca/issuing.key",
+        text.replace("other-issuing", "ca-issuing"),
+    );
+    let rollover = as_issuer("ca rollover");
+    refuses(&folder, &rollover, 4, "was made to be exported");
+}

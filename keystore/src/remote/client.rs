@@ -31,6 +31,8 @@ pub struct RemoteSignature {
 pub struct RemoteKey {
     /// Its versions, the oldest first.
     pub versions: Vec<RemoteVersion>,
+    /// Whether private keys may be exported, if the server says it: Vault does, too.
+    pub exportable: Option<bool>,
 }
 
 /// A version of a key as the server shows it.
@@ -115,7 +117,10 @@ impl RemoteStore {
         });
         let mut versions = versions.collect::<Result<Vec<_>, RemoteError>>()?;
         versions.sort_by_key(|one| one.version);
-        Ok(RemoteKey { versions })
+        Ok(RemoteKey {
+            versions,
+            exportable: shown.exportable,
+        })
     }
 
     /// The public key of a version, or of the newest one, with its number.

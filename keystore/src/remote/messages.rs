@@ -79,6 +79,7 @@ pub(super) struct Made {
 #[derive(Deserialize)]
 pub(super) struct Shown {
     pub(super) keys: alloc::collections::BTreeMap<String, ShownVersion>,
+    pub(super) exportable: Option<bool>,
 }
 
 #[derive(Deserialize)]

@@ -13,7 +13,7 @@ use pq_keys::any::{ReadError, read_private_key};
 use pq_keys::protection::Protection;
 use pq_keys::{SignError, Signer, SubjectKey};
 use pq_keystore::policy::{Grants, Policy, Principal, UseAudit, Verb, Verbs};
-use pq_keystore::{InvalidName, KeyName};
+use pq_keystore::{InvalidName, KeyName, Version};
 use pq_x509::pki_types::{SubjectPublicKeyInfoDer, UnixTime};
 use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use serde::Serialize;
@@ -132,6 +132,18 @@ pub(super) enum Kept {
 }
 
 impl Kept {
+    /// The keys in stores of all that issue or issued, as far as their files are there and can be read.
+    pub(super) fn in_stores(folder: &Folder) -> Result<Vec<Reference>, Failure> {
+        let generations = folder.generations()?.into_iter();
+        let roles = generations.filter_map(|one| Role::from_name(&one.name));
+        let kept = roles.map(|role| Self::in_file(&folder.key_path(role)));
+        let of_store = |kept| match kept {
+            Ok(Self::InStore(reference)) => Some(reference),
+            _ => None,
+        };
+        Ok(kept.filter_map(of_store).collect())
+    }
+
     /// How the key in this file of a CA's folder is.
     pub(super) fn in_file(path: &Path) -> Result<Self, Failure> {
         let text = match fs::read(path).map(Zeroizing::new) {
@@ -230,6 +242,8 @@ pub(super) enum NewKeys<'a> {
         place: StorePlace,
         options: &'a KeyStoreOptions,
         access: &'a Access,
+        /// What the CA has there already.
+        own: Vec<Reference>,
     },
     /// As the next version of a key in a store, to which this file refers.
     NextOf {
@@ -245,12 +259,14 @@ impl<'a> NewKeys<'a> {
         options: &'a KeyStoreOptions,
         access: &'a Access,
         passphrase: Option<&'a Passphrase>,
+        own: Vec<Reference>,
     ) -> Result<Self, Failure> {
         Ok(match options.place()? {
             Some(place) => Self::Store {
                 place,
                 options,
                 access,
+                own,
             },
             None => Self::Files(passphrase),
         })
@@ -267,13 +283,16 @@ impl<'a> NewKeys<'a> {
                 place,
                 options,
                 access,
+                own,
             } => {
                 let name = options.name(place, role)?;
+                let mut own = own.iter().map(|one| (&one.store, &one.key.key));
+                let is_own = own.any(|(store, key)| *key == name && store.is(place));
                 let opened = access.custodian_at(place);
                 let store = opened.map_err(|failure| {
                     StoreFailure::if_missing(failure, StoreFailure::StoreOfNewKeys)
                 })?;
-                NewCaKey::in_store(place, (access, &store), &name, algorithm)
+                NewCaKey::in_store(place, (access, &store), (&name, is_own), algorithm)
             }
             Self::NextOf {
                 reference,
@@ -282,7 +301,7 @@ impl<'a> NewKeys<'a> {
             } => {
                 let store = opened(access, file, reference)?;
                 let (place, name) = (&reference.store, &reference.key.key);
-                NewCaKey::in_store(place, (access, &store), name, algorithm)
+                NewCaKey::in_store(place, (access, &store), (name, true), algorithm)
             }
         }
     }
@@ -421,14 +440,16 @@ impl NewCaKey {
     fn in_store(
         place: &StorePlace,
         (access, store): (&Access, &Custodian),
-        name: &KeyLabel,
+        (name, is_own): (&KeyLabel, bool),
         algorithm: Algorithm,
     ) -> Result<Self, Failure> {
-        let version = store.new_version(name, algorithm, policy_for)?;
-        let reference = Reference {
+        let reference = |version| Reference {
             store: place.clone(),
             key: name.at(version),
         };
+        reference(Version::FIRST).check_text()?;
+        let version = store.new_version(name, algorithm, policy_for, is_own)?;
+        let reference = reference(version);
         let key = Self::known(&reference, access)?;
         match key.key.algorithm() {
             found if found == algorithm => Ok(key),

@@ -37,7 +37,7 @@ use crate::shell::quoted;
 ///
 /// With --key-store, the keys are made in a key store (see "pqtls store") and never lie in a file: root.key and issuing.key say
 /// which version of which key it is, and commands open the store with the options by which "pqtls store" does. A key that has the
-/// name already gets its next version: each version has one certificate.
+/// name already gets its next version, if nobody else may use or export it: each version has one certificate.
 ///
 /// With --under, the root of a CA that is at hand certifies the new CA's key; if that was interrupted, the same command
 /// completes it. With --request, another CA does: the request asks for the names as constraints, and the new CA waits for its
@@ -173,7 +173,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         false => arguments.passphrase.of_new_or_none("the CA's keys")?,
     };
     let access = &arguments.above.ca_key.access;
-    let keys = NewKeys::by(&arguments.key_store, access, passphrase.as_ref())?;
+    let keys = NewKeys::by(
+        &arguments.key_store,
+        access,
+        passphrase.as_ref(),
+        Vec::new(),
+    )?;
     let interruption = Interruption::default();
     let _stopped_by_signals = stop_on_signals(&interruption)?;
     if arguments.above.under.is_some() || arguments.above.request.is_some() {

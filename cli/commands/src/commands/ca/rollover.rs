@@ -205,7 +205,10 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             file: folder.key_path(before),
             access,
         },
-        _ => NewKeys::by(&arguments.key_store, access, passphrase.as_ref())?,
+        _ => {
+            let own = Kept::in_stores(&folder)?;
+            NewKeys::by(&arguments.key_store, access, passphrase.as_ref(), own)?
+        }
     };
     let algorithm = match arguments.algorithm {
         Some(algorithm) => algorithm,

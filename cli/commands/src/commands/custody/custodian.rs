@@ -1,6 +1,6 @@
 //! A store that a command uses, wherever it is.
 
-use pq_keystore::policy::{Input, Policy, Principal};
+use pq_keystore::policy::{Input, Policy, Principal, UseAudit, Verb, Verbs};
 use pq_keystore::{KeyDetails, StoreError, Version, VersionState};
 
 use super::door::DoorKeys;
@@ -120,23 +120,30 @@ impl Custodian {
     }
 
     /// Makes a key, or the next version of the one that has the name, and returns the version that this process made: no other
-    /// process is given it. A key that is new has this policy, unless a door gives it one.
+    /// process is given it. A key that is new has this policy, unless a door gives it one. One that is there already may not be
+    /// exportable; and, unless it `is_own` of whoever asks, no policy that permits others more than this one does, as far as it
+    /// can be seen: a door doesn't show it.
     pub(in crate::commands) fn new_version(
         &self,
         key: &KeyLabel,
         algorithm: Algorithm,
         policy: impl FnOnce(&Principal) -> Policy,
+        is_own: bool,
     ) -> Result<Version, Failure> {
         let Opened { store, principal } = match self {
             Self::Here(opened) => opened,
             Self::Door(door) => return door.new_version(key, algorithm),
         };
-        let name = key.in_store()?;
-        match store.create_key(principal, name, algorithm, &policy(principal)) {
+        let (name, wanted) = (key.in_store()?, policy(principal));
+        match store.create_key(principal, name, algorithm, &wanted) {
             Err(StoreError::Exists(_)) => {}
             made => return Ok(made?.version()),
         }
-        let found = store.show(principal, name)?.algorithm;
+        let KeyDetails {
+            algorithm: found,
+            policy,
+            ..
+        } = store.show(principal, name)?;
         if found != algorithm {
             return Err(StoreFailure::OtherAlgorithm {
                 key: name.to_string(),
@@ -145,8 +152,38 @@ impl Custodian {
             }
             .into());
         }
+        if policy.exportable {
+            return Err(StoreFailure::ExportableKey(name.to_string()).into());
+        }
+        let wider = wider(&policy, &wanted, principal);
+        if !is_own && !wider.is_empty() {
+            return Err(StoreFailure::OtherPolicy {
+                key: name.to_string(),
+                found: wider.join(", "),
+            }
+            .into());
+        }
         Ok(store.rotate(principal, name)?.version())
     }
+}
+
+/// By what a policy permits more than another one, which is for one principal.
+fn wider(found: &Policy, wanted: &Policy, principal: &Principal) -> Vec<String> {
+    // What public keys are for, anybody may do.
+    let public = [Verb::Verify, Verb::Encapsulate, Verb::Show, Verb::Attest];
+    let more = |who: &str, verbs: Verbs| {
+        let verbs = verbs.iter().filter(|verb| !public.contains(verb));
+        let names: Vec<_> = verbs.map(Verb::name).collect();
+        (!names.is_empty()).then(|| format!("{who} may {} by it", names.join(", ")))
+    };
+    let grants = &found.grants;
+    let others = grants.principals().filter(|(one, _)| *one != principal);
+    let mut wider: Vec<_> = more("anyone", grants.anyone()).into_iter().collect();
+    wider.extend(others.filter_map(|(one, verbs)| more(one.as_str(), verbs)));
+    if wanted.audit == UseAudit::Each && found.audit != UseAudit::Each {
+        wider.push("not each use has an entry in the audit log (audit = \"each\")".into());
+    }
+    wider
 }
 
 /// The version that was asked for, or the newest one that is enabled.

@@ -336,6 +336,12 @@ impl DoorKeys {
             }
             .into());
         }
+        let shown = self.store.show(key.at_door()?);
+        let shown = shown.map_err(|error| self.of_key(key, error))?;
+        // Who may sign with it, doors don't show.
+        if shown.exportable != Some(false) {
+            return Err(StoreFailure::ExportableKey(key.to_string()).into());
+        }
         self.rotate(key)
     }
 
