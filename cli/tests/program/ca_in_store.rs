@@ -566,3 +566,22 @@ fn a_store_has_several_names() {
     assert!(!rolled.stderr().contains("waiting"), "{}", rolled.stderr());
 }
 
+/// Of several that have a key follow at once, those that lose say what they made.
+#[test]
+fn a_version_that_is_made_for_nothing_is_told() {
+    let folder = with_ca();
+    let told = folder.shell(
+        "for name in 1 2 3 4; do pqtls ca rollover --kek-file kek > /dev/null 2> $name.log & done; wait; cat *.log >&2"
+    );
+    let told = told.stderr();
+    let made = versions(&folder, "pki/ca/issuing");
+    let used = (1..=made).filter(|number| {
+        let text = |file: &str| fs::read_to_string(folder.path().join(file)).unwrap_or_default();
+        let id = format!("pki/ca/issuing#{number}\n");
+        text("ca/issuing.key").ends_with(&id)
+            || (2..=made).any(|next| text(&format!("ca/issuing-{next}.key")).ends_with(&id))
+    });
+    let unused = made - used.count();
+    let warned = told.matches("no certificate is for it").count();
+    assert_eq!(warned, unused, "{told}");
+}

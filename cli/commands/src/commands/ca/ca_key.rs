@@ -397,6 +397,17 @@ impl Keeping {
         self
     }
 
+    /// Warns of versions that were made for what failed.
+    pub(super) fn warn_of_unused(&self) {
+        for key in &self.stored_keys {
+            report::warn(format_args!(
+                "{key} was made in the key store {}, and no certificate is for it; it stays enabled until somebody disables it \
+                 there (\"pqtls store disable\")",
+                self.key_store.as_deref().unwrap_or_default()
+            ));
+        }
+    }
+
     pub(super) fn is_in_the_clear(&self) -> bool {
         self.protection.is_none() && self.key_store.is_none()
     }

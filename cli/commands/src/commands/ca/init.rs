@@ -343,6 +343,12 @@ fn create(
         // What failed is that the draft was removed.
         wait_for_the_end();
     }
+    let made = made.inspect_err(|_| {
+        plan.root.key.keeping.warn_of_unused();
+        if let Some(issuing) = &plan.issuing {
+            issuing.key.keeping.warn_of_unused();
+        }
+    });
     Ok((made?, plan))
 }
 
@@ -368,7 +374,9 @@ fn plan(arguments: &Arguments, keys: &NewKeys<'_>) -> Result<Plan<NewCaKey>, Fai
     let issuing = match arguments.no_intermediate {
         true => None,
         false => Some(KeyPlan {
-            key: keys.make(Role::Issuing, arguments.algorithm)?,
+            key: keys
+                .make(Role::Issuing, arguments.algorithm)
+                .inspect_err(|_| root.key.keeping.warn_of_unused())?,
             validity,
         }),
     };

@@ -235,6 +235,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             let successor = successor(name)?;
             arguments.place.warn_if_in_use();
             let done = folder.rollover_below(&parent.authority, &[], &successor, &by, now);
+            let done = done.inspect_err(|_| warn_if_unused(&folder, &successor.key.keeping));
             let role = done.map_err(|error| parent.failure(error))?;
             // Which may be one that was begun before
             match Kept::in_file(&folder.key_path(role))? {
@@ -245,14 +246,17 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         (None, Some(to)) => {
             let successor = successor(name)?;
             arguments.place.warn_if_in_use();
-            let (role, request) = folder.request_successor(&successor.key, &successor.name)?;
+            let asked = folder.request_successor(&successor.key, &successor.name);
+            let asked = asked.inspect_err(|_| warn_if_unused(&folder, &successor.key.keeping));
+            let (role, request) = asked?;
             let new = NewRequest::of(&request, folder.path(), role, successor.key.keeping);
             return new.deliver(to, &request, &arguments.place, json);
         }
         (None, None) => {
             let root = arguments.above.ca_key.authority(&folder, Role::Root)?;
             let successor = successor(name)?;
-            let role = folder.rollover(&root, &successor, &by, now)?;
+            let done = folder.rollover(&root, &successor, &by, now);
+            let role = done.inspect_err(|_| warn_if_unused(&folder, &successor.key.keeping))?;
             (role, successor.key.keeping)
         }
     };
@@ -265,6 +269,24 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         was_begun,
         json,
     )
+}
+
+/// Warns of a version that was made in a store, unless the folder has it nevertheless, or can't say.
+fn warn_if_unused(folder: &Folder, keeping: &Keeping) {
+    let (Ok(own), Ok(waiting)) = (Kept::in_stores(folder), folder.waiting()) else {
+        return;
+    };
+    let waiting = waiting
+        .iter()
+        .map(|(role, _)| Kept::in_file(&folder.key_path(*role)));
+    let waiting = waiting.filter_map(|kept| match kept {
+        Ok(Kept::InStore(reference)) => Some(reference),
+        _ => None,
+    });
+    let mut known = own.into_iter().chain(waiting);
+    if !known.any(|one| keeping.stored_keys.contains(&one.key.to_string())) {
+        keeping.warn_of_unused();
+    }
 }
 
 /// A clock that was set back is no reason to refuse a new key, and it ends its certificate too early.
