@@ -246,6 +246,58 @@ fn a_store_moves_between_a_file_and_a_database_with_its_log() {
     run(&folder, &third, "restore 2.backup").ok();
 }
 
+/// A restore that was interrupted is called that, and goes on with the same backup.
+#[test]
+fn an_interrupted_restore_goes_on() {
+    let Some(address) = address() else { return };
+    let folder = Folder::new();
+    make_keks(&folder);
+    folder.write("app", "Version 1.0\n");
+    folder.pqtls("store init --kek-file kek").ok();
+    folder
+        .pqtls(
+            "store new shop/files/app --algorithm ML-DSA-44 --grant operator=user --kek-file kek",
+        )
+        .ok();
+    folder.pqtls("store backup 1.backup").ok();
+    folder
+        .pqtls("store rotate shop/files/app --kek-file kek")
+        .ok();
+    folder.pqtls("store backup 2.backup").ok();
+    run(&folder, &address, "restore 1.backup").ok();
+    // as if it had been killed before it wrote its last rows
+    let (_, schema) = address.split_once("schema=").unwrap();
+    let (schema, _) = schema.split_once('&').unwrap();
+    let cluster = databases::shared().unwrap();
+    cluster.run(
+        5432,
+        &format!("DELETE FROM {schema}.rows WHERE key IN ('kek', 'store', 'version/shop/files/app#0000000001')"),
+    );
+    for line in ["list", "init"] {
+        let told = run(&folder, &address, line);
+        assert_eq!(told.status(), 3, "{}", told.stderr());
+        for words in ["an unfinished copy of one", "\"pqtls store restore\""] {
+            assert!(told.stderr().contains(words), "{}", told.stderr());
+        }
+    }
+    let other = run(&folder, &address, "restore 2.backup");
+    assert_eq!(other.status(), 3, "{}", other.stderr());
+    assert!(
+        other.stderr().contains("restore the backup that was begun"),
+        "{}",
+        other.stderr()
+    );
+    run(&folder, &address, "restore 1.backup").ok();
+    run(
+        &folder,
+        &address,
+        "sign --key shop/files/app app --out 1.sig",
+    )
+    .ok();
+    let checked = json(&folder, &address, "check");
+    assert_eq!(checked["damaged"].as_array().unwrap().len(), 0);
+}
+
 const PASSWORD: &str = "hunter2-and-more";
 
 #[test]

@@ -149,6 +149,9 @@ pub enum StoreError {
     /// There is no store in the storage.
     #[error("there is no key store in {0}; create one")]
     NoStore(String),
+    /// There is no store in the storage, but some of what a store has, as after a copy that was not finished.
+    #[error("there is no key store in {0}, but an unfinished copy of one")]
+    Unfinished(String),
     /// The storage has another store now than the one that was opened.
     #[error("there is another key store in {0} than the one that was opened; open it anew")]
     OtherStore(String),
@@ -279,6 +282,7 @@ impl StoreError {
                 _ => "damaged",
             },
             Self::NoStore(_) => "no-store",
+            Self::Unfinished(_) => "unfinished",
             Self::OtherStore(_) => "other-store",
             Self::StoreExists(_) => "store-exists",
             Self::Kek(error) => error.code(),

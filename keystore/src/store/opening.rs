@@ -20,8 +20,32 @@ use crate::policy::{Principal, Role, Verb};
 use crate::record::{BUCKETS, ClockRecord, IndexRecord, Scope, StoreGrants, StoreRecord};
 use crate::sealing::{Bound, Kek, KekRecord, Sealer, new_store_key};
 use crate::storage::{
-    Append, Change, CommitError, Expected, LogHead, RowChange, RowKey, Storage, Write,
+    Append, Change, CommitError, Expected, LogHead, RowChange, RowKey, RowPrefix, Storage, Write,
 };
+
+/// The rows without which nothing is a store.
+fn of_store() -> [RowKey; 2] {
+    [RowKey::kek(), RowKey::store()]
+}
+
+/// What a storage without a store has instead.
+fn none_in(storage: &dyn Storage) -> Result<StoreError, StoreError> {
+    let has_log = storage.get(&[])?.head != LogHead::EMPTY;
+    let is_empty = !has_log && storage.list(&RowPrefix::all(), None, 1)?.rows.is_empty();
+    Ok(match is_empty {
+        true => StoreError::NoStore(storage.description()),
+        false => StoreError::Unfinished(storage.description()),
+    })
+}
+
+/// Why there is no room for a new store.
+fn taken_by(storage: &dyn Storage) -> Result<StoreError, StoreError> {
+    let rows = storage.get(&of_store())?.rows;
+    Ok(match rows.iter().any(Option::is_some) {
+        true => StoreError::StoreExists(storage.description()),
+        false => StoreError::Unfinished(storage.description()),
+    })
+}
 
 /// What signs attestations and heads of the log.
 const OWN_ALGORITHM: SignatureAlgorithm = SignatureAlgorithm::MlDsa65;
@@ -32,7 +56,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::StoreExists`] if there is one already, and others if the storage can't be written or the key of the
+    /// [`StoreError::StoreExists`] if there is one already, [`StoreError::Unfinished`] if a copy of one was begun there, and others if the storage can't be written or the key of the
     /// store not be wrapped.
     pub fn create(
         storage: Arc<dyn Storage>,
@@ -40,7 +64,6 @@ impl Store {
         administrator: &Principal,
         options: StoreOptions,
     ) -> Result<Self, StoreError> {
-        let exists = || StoreError::StoreExists(storage.description());
         let mut id = [0; 16];
         random::fill(&mut id)?;
         let sealer = Sealer::new(id, new_store_key()?);
@@ -86,7 +109,7 @@ impl Store {
         };
         match storage.commit(&change) {
             Ok(_) => {}
-            Err(CommitError::Conflict) => return Err(exists()),
+            Err(CommitError::Conflict) => return Err(taken_by(&*storage)?),
             Err(CommitError::Storage(error)) => return Err(error.into()),
             Err(error @ CommitError::OutcomeUnknown { .. }) => {
                 return Err(StoreError::OutcomeUnknown(error.to_string()));
@@ -99,7 +122,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NoStore`] if there is none, [`StoreError::Kek`] if its key can't be unwrapped,
+    /// [`StoreError::NoStore`] if there is none, [`StoreError::Unfinished`] if it was not copied wholly, [`StoreError::Kek`] if its key can't be unwrapped,
     /// [`StoreError::Damaged`] if the rows of the store itself aren't as they were written, [`StoreError::Log`] if the last
     /// entry of the audit log isn't one that the store wrote, and others if the storage can't
     /// be read.
@@ -109,12 +132,12 @@ impl Store {
         options: StoreOptions,
     ) -> Result<Self, StoreError> {
         let row = RowKey::kek();
-        let found = storage.get(&[row.clone(), RowKey::store()])?.rows;
+        let found = storage.get(&of_store())?.rows;
         let [wrapped, store] = <[_; 2]>::try_from(found).unwrap_or_default();
         let wrapped = match (wrapped, store) {
             (Some(wrapped), _) => wrapped,
             (None, Some(_)) => return Err(StoreError::damaged(row, Damage::Missing)),
-            (None, None) => return Err(StoreError::NoStore(storage.description())),
+            (None, None) => return Err(none_in(&*storage)?),
         };
         let wrapped = KekRecord::decode(&wrapped.value)
             .map_err(|error| StoreError::damaged(&row, Damage::Record(error)))?;

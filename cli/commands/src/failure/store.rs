@@ -181,7 +181,7 @@ pub(crate) enum StoreFailure {
         key: KeyName,
         error: StoreError,
     },
-    #[error("nothing was copied: {0}")]
+    #[error("{}", of_copy(.0))]
     Copy(CopyError),
     #[error("{file} is no file of tokens: {problem}")]
     Tokens { file: String, problem: String },
@@ -319,6 +319,23 @@ impl StoreFailure {
     }
 }
 
+/// Why a store was not copied, and what is there now.
+fn of_copy(error: &CopyError) -> String {
+    match error {
+        CopyError::NotEmpty(_) => format!("nothing was copied: {error}"),
+        CopyError::OtherCopy(_) => format!(
+            "nothing was copied: {error}; restore the backup that was begun with, or drop the schema of the unfinished one first"
+        ),
+        _ => format!("no store was copied: {error}"),
+    }
+}
+
+/// What is wrong with each row.
+fn named(first: &StoreError, others: &[StoreError]) -> String {
+    let all = core::iter::once(first).chain(others).map(of_store_error);
+    all.collect::<Vec<_>>().join("; ")
+}
+
 fn of_error(error: &StoreError) -> ExitStatus {
     match error {
         StoreError::Denied { .. }
@@ -329,6 +346,7 @@ fn of_error(error: &StoreError) -> ExitStatus {
         | StoreError::ExportableChanged(_)
         | StoreError::Policy(_) => ExitStatus::Policy,
         StoreError::NoStore(_)
+        | StoreError::Unfinished(_)
         | StoreError::OtherStore(_)
         | StoreError::StoreExists(_)
         | StoreError::Storage(_)
@@ -447,6 +465,9 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         }
         StoreError::Storage(StorageError::NotAStorage { .. }) => {
             "; check where the store is (--store), or restore it from a backup"
+        }
+        StoreError::Unfinished(_) => {
+            ": run \"pqtls store restore\" with the same backup again, which goes on with it, or drop the schema"
         }
         StoreError::NoStore(_) => " by \"pqtls store init\"",
         StoreError::OutcomeUnknown(_) => "; look at the key before you try again",
