@@ -370,3 +370,30 @@ fn commands_wait_for_each_other() {
         .pqtls(&format!("store show {KEY} --kek-file kek"))
         .ok();
 }
+/// What is set by mistake: a key that nothing can be done with, or that is always due, and a key that anybody guesses.
+#[test]
+fn what_nobody_means_is_refused() {
+    let folder = with_store();
+    for policy in [
+        "min-version = 99",
+        "min-signing-version = 2",
+        "rotate-after = \"0s\"",
+    ] {
+        folder.write("policy", policy);
+        for command in [
+            "store policy set shop/files/app policy",
+            "store new shop/files/other --policy policy",
+        ] {
+            let refused = folder.pqtls(&format!("{command} --kek-file kek"));
+            assert_eq!(refused.status(), 4, "{}", refused.stderr());
+        }
+    }
+    folder.shell("umask 077; head -c 32 /dev/zero > zeros").ok();
+    for command in [
+        "store init --store new.redb --kek-file zeros",
+        "store rewrap --kek-file kek --new-kek-file zeros",
+    ] {
+        refuses(&folder.pqtls(command), 3, "anybody can guess it");
+    }
+    assert!(!folder.path().join("new.redb").exists());
+}

@@ -194,6 +194,18 @@ impl Policy {
         None
     }
 
+    /// What is wrong with it for a key whose newest version is this one, if anything: whoever sets it means something else. A
+    /// key may have such a policy from before.
+    pub(crate) fn problem_for(&self, newest: Version) -> Option<&'static str> {
+        if self.min_version > newest || self.min_signing_version > newest {
+            return Some("no minimum may be above the newest version of the key");
+        }
+        if self.rotate_after.is_some_and(|age| age.is_zero()) {
+            return Some("rotate-after is longer than no time; without it, a key is never due");
+        }
+        self.problem()
+    }
+
     pub(crate) fn write(&self, writer: &mut Writer) {
         self.grants.write(writer);
         writer

@@ -75,6 +75,10 @@ impl FileKek {
     }
 
     fn wrap(&self, store_key: &[u8; KEY_LEN], bound: &[u8]) -> Result<WrappedKey, KekError> {
+        // What is sealed under such a key from before is still opened, so that it can be put under another one.
+        if self.key.iter().all(|byte| *byte == self.key[0]) {
+            return Err(KekError::Guessable { kind: self.kind });
+        }
         let ciphertext = cipher::seal(&self.key, bound, store_key);
         Ok(WrappedKey {
             parameters: Vec::new(),

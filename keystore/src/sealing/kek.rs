@@ -118,6 +118,12 @@ pub enum KekError {
         /// What of a key it may be.
         form: Option<KekForm>,
     },
+    /// All bytes of a key that is to wrap are the same, so it was not made at random.
+    #[error("{kind}: all {KEY_LEN} bytes of the key are the same, so anybody can guess it")]
+    Guessable {
+        /// The kind of the key.
+        kind: &'static str,
+    },
     /// The key can't be read or reached.
     #[error("{kind}: {error}")]
     NotAvailable {
@@ -134,7 +140,10 @@ impl KekError {
         match self {
             Self::Kind { .. } | Self::Wrong { .. } | Self::Other { .. } => "wrong-kek",
             Self::Server { problem, .. } => problem.code(),
-            Self::Parameters { .. } | Self::Length { .. } | Self::NotAvailable { .. } => "kek",
+            Self::Parameters { .. }
+            | Self::Length { .. }
+            | Self::Guessable { .. }
+            | Self::NotAvailable { .. } => "kek",
         }
     }
 

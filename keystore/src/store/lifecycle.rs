@@ -285,11 +285,11 @@ impl Store {
         name: &KeyName,
         policy: &Policy,
     ) -> Result<(), StoreError> {
-        if let Some(problem) = policy.problem() {
-            return Err(StoreError::Policy(problem));
-        }
         self.inner()
             .change_key(principal, Verb::SetPolicy, name, &[], |_, record, _, _| {
+                if let Some(problem) = policy.problem_for(record.newest()) {
+                    return Err(StoreError::Policy(problem));
+                }
                 if record.policy.exportable != policy.exportable {
                     return Err(StoreError::ExportableChanged(name.clone()));
                 }
@@ -369,7 +369,7 @@ impl Inner {
         if policy.exportable {
             return Err(StoreError::Policy(NOT_FROM_TOKENS));
         }
-        if let Some(problem) = policy.problem() {
+        if let Some(problem) = policy.problem_for(Version::FIRST) {
             return Err(StoreError::Policy(problem));
         }
         match self.key(name)? {

@@ -176,7 +176,7 @@ impl Inner {
         key: &NewKey<'_>,
         policy: &Policy,
     ) -> Result<KeyId, StoreError> {
-        if let Some(problem) = policy.problem() {
+        if let Some(problem) = policy.problem_for(Version::FIRST) {
             return Err(StoreError::Policy(problem));
         }
         let id = name.at(Version::FIRST);

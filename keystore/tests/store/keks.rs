@@ -9,6 +9,12 @@ use crate::kit::{kek, user};
 
 const KEY: [u8; 32] = [5; 32];
 
+/// Two keys for files.
+const KEYS: [&[u8; 32]; 2] = [
+    b"one key of thirty-two bytes here",
+    b"two keys of thirty-two bytes too",
+];
+
 #[test]
 fn a_passphrase_wraps_and_unwraps() {
     let wrapped = kek(b"secret").wrap(&KEY, b"bound").unwrap();
@@ -94,7 +100,13 @@ fn a_key_in_a_file_is_its_owners() {
         fs::write(&path, bytes).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
     };
-    write(&[1; 32], 0o600);
+    // Anybody guesses such a key.
+    for byte in [0, 255] {
+        write(&[byte; 32], 0o600);
+        let wrapped = KeyFileKek::read(&path).unwrap().wrap(&KEY, b"bound");
+        assert!(matches!(wrapped, Err(KekError::Guessable { .. })));
+    }
+    write(KEYS[0], 0o600);
     let first = KeyFileKek::read(&path).unwrap();
     let wrapped = first.wrap(&KEY, b"bound").unwrap();
     assert_eq!(
@@ -140,7 +152,7 @@ fn a_key_in_a_file_is_its_owners() {
         };
         assert_eq!((len, form), (contents.len(), expected));
     }
-    write(&[2; 32], 0o600);
+    write(KEYS[1], 0o600);
     let other = KeyFileKek::read(&path).unwrap();
     assert!(matches!(
         other.unwrap(&wrapped, b"bound"),

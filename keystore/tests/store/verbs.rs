@@ -689,6 +689,22 @@ pub(crate) fn policies_are_checked(place: &impl Place) {
         code(fixture.store.set_policy(&admin(), &key, &policy)),
         "policy"
     );
+    // What would make the key useless, or always due
+    let unfit: [fn(&mut Policy); 3] = [
+        |policy| policy.min_version = version(2),
+        |policy| policy.min_signing_version = version(2),
+        |policy| policy.rotate_after = Some(Duration::ZERO),
+    ];
+    for change in unfit {
+        policy = user_policy();
+        change(&mut policy);
+        let made = fixture
+            .store
+            .create_key(&admin(), &name("a"), named("ML-DSA-44"), &policy);
+        assert_eq!(code(made), "policy");
+        let set = fixture.store.set_policy(&admin(), &key, &policy);
+        assert_eq!(code(set), "policy");
+    }
     policy = user_policy();
     policy.when_away = WhenAway::Refuse;
     fixture.store.set_policy(&admin(), &key, &policy).unwrap();

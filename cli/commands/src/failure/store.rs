@@ -358,6 +358,7 @@ fn of_error(error: &StoreError) -> ExitStatus {
             KekError::NotAvailable { .. }
             | KekError::Parameters { .. }
             | KekError::Length { .. }
+            | KekError::Guessable { .. }
             | KekError::Server { .. },
         )
         | StoreError::Damaged {
@@ -452,6 +453,9 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         }
         StoreError::Kek(KekError::Wrong { .. } | KekError::Other { .. }) => {
             "; give that one, or open a backup from before"
+        }
+        StoreError::Kek(KekError::Guessable { .. }) => {
+            "; \"(umask 077; head -c 32 /dev/urandom > NEW)\" makes one in a new file"
         }
         StoreError::Kek(KekError::Server { problem, .. }) => of_server(*problem),
         StoreError::Storage(StorageError::NotOpened { reason, .. }) if !is_missing(reason) => {
