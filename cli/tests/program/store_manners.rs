@@ -2,7 +2,9 @@
 
 use std::process::{Child, Command, Stdio};
 
-use pq_keystore::storage::RedbStorage;
+use pq_keystore::storage::{
+    Change, Expected, RedbStorage, RowChange, RowKey, RowPrefix, Storage, Write,
+};
 
 use crate::folder::{Folder, Outcome};
 use crate::store::make_keks;
@@ -370,6 +372,47 @@ fn commands_wait_for_each_other() {
         .pqtls(&format!("store show {KEY} --kek-file kek"))
         .ok();
 }
+
+/// Deletes rows behind the store's back.
+fn delete(folder: &Folder, rows: &RowPrefix) {
+    let storage = RedbStorage::open(&folder.path().join("keys.redb")).unwrap();
+    let found = storage.list(rows, None, 100).unwrap().rows;
+    assert!(!found.is_empty());
+    let delete = |(key, row): (RowKey, _)| RowChange {
+        key,
+        expected: Expected::unchanged(Some(&row)),
+        write: Write::Delete,
+    };
+    let change = Change {
+        rows: found.into_iter().map(delete).collect(),
+        append: None,
+    };
+    storage.commit(&change).unwrap();
+}
+
+/// What is missing is told by what lists keys, and all that is damaged is named.
+#[test]
+fn rows_that_are_missing_are_told() {
+    const MISSING: &str = "the store's index has 2 more keys than were found";
+    let folder = with_store();
+    delete(&folder, &RowPrefix::keys_of_tenant("pki"));
+    for option in ["", "--due", "--json"] {
+        let listed = folder.pqtls(&format!("store list --kek-file kek {option}"));
+        refuses(&listed, 1, MISSING);
+        assert!(!listed.stdout().contains("no keys"), "{}", listed.stdout());
+    }
+    let json = folder.pqtls("store list --kek-file kek --json");
+    assert!(json.stdout().contains(MISSING), "{}", json.stdout());
+    folder.pqtls("store list --tenant shop --kek-file kek").ok();
+    let checked = folder.pqtls("store check --kek-file kek");
+    for words in ["2 of the", "key/pki/ca/root", "key/pki/ca/issuing"] {
+        refuses(&checked, 1, words);
+    }
+    let more = "store new shop/files/more --algorithm ML-DSA-44 --kek-file kek";
+    folder.pqtls(more).ok();
+    refuses(&folder.pqtls("store list --kek-file kek"), 1, MISSING);
+}
+
 /// What is set by mistake: a key that nothing can be done with, or that is always due, and a key that anybody guesses.
 #[test]
 fn what_nobody_means_is_refused() {

@@ -51,6 +51,11 @@ impl IndexRecord {
         self.find(place).map_or(0, |at| self.serials[at].1)
     }
 
+    /// How many rows stand in it.
+    pub(crate) fn len(&self) -> usize {
+        self.serials.len()
+    }
+
     /// Notes how often a row was written.
     pub(crate) fn set(&mut self, place: IndexPlace, serial: u64) {
         match self.find(place) {

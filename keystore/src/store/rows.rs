@@ -92,8 +92,8 @@ impl Table {
         })
     }
 
-    /// What is wrong with rows of the index, also with those in which no key stands.
-    pub(super) fn damaged_index(&self) -> Result<Vec<StoreError>, StoreError> {
+    /// All rows of the index, and what is wrong with those that can't be read, also with those in which no key stands.
+    fn whole_index(&self) -> Result<Vec<Result<IndexRecord, StoreError>>, StoreError> {
         let keys: Vec<_> = (0..BUCKETS).map(RowKey::index).collect();
         let epoch = self.epoch.load(Ordering::Acquire);
         let found = self.storage.get(&keys)?;
@@ -104,8 +104,35 @@ impl Table {
             revision: found.revision,
             epoch,
         };
-        let damaged = keys.iter().filter_map(|key| rows.index_row(key).err());
-        Ok(damaged.collect())
+        Ok(keys.iter().map(|key| rows.index_row(key)).collect())
+    }
+
+    /// What is wrong with rows of the index.
+    pub(super) fn damaged_index(&self) -> Result<Vec<StoreError>, StoreError> {
+        let index = self.whole_index()?.into_iter();
+        Ok(index.filter_map(Result::err).collect())
+    }
+
+    /// How many keys stand in the index, which never lose their place: `None` if a row of it can't be read.
+    pub(super) fn indexed_keys(&self) -> Result<Option<u64>, StoreError> {
+        let index: Result<Vec<_>, _> = self.whole_index()?.into_iter().collect();
+        let Ok(index) = index else {
+            return Ok(None);
+        };
+        let of_store = [
+            RowKey::store(),
+            RowKey::kek(),
+            RowKey::clock(),
+            RowKey::wrapping(),
+        ];
+        let stands = |key: &&RowKey| {
+            let place = place_of(&self.sealer, key);
+            let row = index.get(usize::from(place.bucket));
+            row.is_some_and(|row| row.serial(place) != 0)
+        };
+        let all: usize = index.iter().map(IndexRecord::len).sum();
+        let others = of_store.iter().filter(stands).count();
+        Ok(Some(all.saturating_sub(others) as u64))
     }
 }
 

@@ -138,6 +138,20 @@ impl Store {
         Ok(page)
     }
 
+    /// How many keys the store has, by its index: whoever then [lists](Self::list) fewer knows that rows of keys were deleted, which
+    /// [`check`](Self::check) names. `None` if rows of the index are damaged, or the principal may not list all keys.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage.
+    pub fn indexed_keys(&self, principal: &Principal) -> Result<Option<u64>, StoreError> {
+        let inner = self.inner();
+        match inner.grants().permits_all(principal, Verb::List) {
+            true => inner.table.indexed_keys(),
+            false => Ok(None),
+        }
+    }
+
     /// A key with its versions and public keys.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use pq_keystore::storage::{Row, RowKey, Write};
 use pq_keystore::{KeyName, Scope, Store, StoreOptions};
 use sha2::{Digest, Sha256};
 
-use crate::kit::{Fixture, admin, code, kek, user, version};
+use crate::kit::{Fixture, admin, code, kek, stranger, user, version};
 use crate::places::Place;
 
 const MESSAGE: &[u8] = b"message";
@@ -236,6 +236,9 @@ pub(crate) fn missing_rows_are_refused(place: &impl Place) {
     for row in rows {
         let value = fixture.row(&row).value;
         fixture.write(&row, Write::Delete);
+        // A list lacks it, and the index doesn't.
+        assert_eq!(fixture.store.indexed_keys(&admin()).unwrap(), Some(2));
+        assert_eq!(fixture.store.indexed_keys(&stranger()).unwrap(), None);
         fixture = fixture.reopened();
         // It is not as if there were no key, and no other takes its place.
         assert_eq!(

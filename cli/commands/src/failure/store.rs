@@ -167,10 +167,21 @@ pub(crate) enum StoreFailure {
         asked: KeyName,
     },
     #[error(
-        "{count} of the store's rows are damaged, the first: {}; the other keys can be used",
-        of_store_error(.first)
+        "{count} of the store's rows are damaged: {}{}; the other keys can be used",
+        named(.first, .others),
+        if *count > 1 + .others.len() { "; and others, which --json names" } else { "" },
     )]
-    Damaged { count: usize, first: StoreError },
+    Damaged {
+        count: usize,
+        first: StoreError,
+        /// Some of the others.
+        others: Vec<StoreError>,
+    },
+    #[error(
+        "the store's index has {0} more keys than were found, whose rows are missing: \"pqtls store check\" names them; restore them \
+         from a backup"
+    )]
+    MissingKeys(u64),
     #[error(
         "{failed} of {count} keys that were due were not rotated, the first, {key}: {}; the others were",
         of_store_error(.error)
@@ -259,6 +270,7 @@ impl StoreFailure {
             | Self::AttestsAnother { .. }
             | Self::OlderThanCa { .. }
             | Self::State { .. }
+            | Self::MissingKeys(_)
             | Self::Damaged { .. } => ExitStatus::Refused,
         }
     }
@@ -309,6 +321,7 @@ impl StoreFailure {
             | Self::Damaged { first: error, .. } => Some(error.code()),
             Self::OlderThanCa { code, .. } => *code,
             Self::Door(failure) => failure.code(),
+            Self::MissingKeys(_) => Some("missing"),
             Self::NewKek(_) => Some("kek"),
             Self::State { .. } => Some("state"),
             Self::StoreOfCa { error, .. } | Self::StoreOfNewKeys(error) | Self::Backup(error) => {

@@ -93,13 +93,23 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     damage(found.damaged)
 }
 
+/// How many damaged rows a sentence names.
+const MOST_NAMED: usize = 20;
+
 /// The end of a command that found damaged rows, or none.
 pub(super) fn damage(damaged: Vec<StoreError>) -> Result<ExitStatus, Failure> {
     let count = damaged.len();
-    match damaged.into_iter().next() {
-        None => Ok(ExitStatus::Done),
-        Some(first) => Err(StoreFailure::Damaged { count, first }.into()),
+    let mut damaged = damaged.into_iter();
+    let Some(first) = damaged.next() else {
+        return Ok(ExitStatus::Done);
+    };
+    let others = damaged.take(MOST_NAMED - 1).collect();
+    Err(StoreFailure::Damaged {
+        count,
+        first,
+        others,
     }
+    .into())
 }
 
 #[derive(Debug, Serialize)]

@@ -11,7 +11,7 @@ use super::check::damage;
 use super::moment;
 use crate::commands::custody::{Opened, Place};
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, StoreFailure};
 use crate::report::{self, Report};
 
 /// List the keys of a store
@@ -41,12 +41,18 @@ const PAGE: usize = 100;
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let opened = arguments.place.open()?;
     let tenant = arguments.tenant.as_deref();
+    // Before they are listed, so that there are at least as many.
+    let indexed = match tenant {
+        None => opened.store.indexed_keys(&opened.principal)?,
+        Some(_) => None,
+    };
     // Before anything is printed: who asks may have no right to it.
     let first = opened.store.list(&opened.principal, tenant, None, PAGE)?;
     let listing = Listing {
         opened,
         arguments,
         first: Cell::new(Some(first)),
+        missing: Cell::new(indexed.unwrap_or_default()),
         damaged: RefCell::default(),
         trouble: Cell::new(None),
     };
@@ -55,7 +61,17 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         return Err(error.into());
     }
     printed?;
-    damage(listing.damaged.into_inner())
+    match (listing.missing.get(), damage(listing.damaged.into_inner())) {
+        (0, done) => done,
+        (missing, done) => {
+            let missing = StoreFailure::MissingKeys(missing);
+            if done.is_ok() {
+                return Err(missing.into());
+            }
+            report::warn(missing);
+            done
+        }
+    }
 }
 
 /// Keys that are read from the store while they are printed: memory may not hold all of them.
@@ -63,6 +79,8 @@ struct Listing<'a> {
     opened: Opened,
     arguments: &'a Arguments,
     first: Cell<Option<KeyPage>>,
+    /// How many keys the index has that were not found yet.
+    missing: Cell<u64>,
     /// What is wrong with rows that should be among them: as many as the report says.
     damaged: RefCell<Vec<StoreError>>,
     /// Why the store could not be read to its end. `fmt` can't return this error.
@@ -83,6 +101,8 @@ impl Listing<'_> {
             ..
         }) = page
         {
+            let found = keys.len() as u64 + damaged.len() as u64;
+            self.missing.set(self.missing.get().saturating_sub(found));
             let is_wanted = |key: &&KeySummary| !self.arguments.due || key.is_due;
             let lines: Vec<_> = keys.iter().filter(is_wanted).map(Line::of).collect();
             let mut all = self.damaged.borrow_mut();
@@ -113,7 +133,10 @@ impl Serialize for Listing<'_> {
         let mut fields = serializer.serialize_map(Some(2))?;
         fields.serialize_entry("keys", &Keys(self))?;
         let damaged = self.damaged.borrow();
-        let damaged: Vec<_> = damaged.iter().map(StoreError::to_string).collect();
+        let mut damaged: Vec<_> = damaged.iter().map(StoreError::to_string).collect();
+        if self.missing.get() > 0 {
+            damaged.push(StoreFailure::MissingKeys(self.missing.get()).to_string());
+        }
         fields.serialize_entry("damaged", &damaged)?;
         fields.end()
     }
@@ -195,7 +218,8 @@ impl fmt::Display for Listing<'_> {
             Ok::<_, fmt::Error>(())
         })?;
         let trouble = self.trouble.take();
-        let is_known = trouble.is_none() && self.damaged.borrow().is_empty();
+        let is_known =
+            trouble.is_none() && self.damaged.borrow().is_empty() && self.missing.get() == 0;
         self.trouble.set(trouble);
         match is_empty && is_known {
             true => writeln!(f, "no keys"),
