@@ -35,6 +35,15 @@ pub struct RemoteKey {
     pub exportable: Option<bool>,
 }
 
+impl RemoteKey {
+    /// The newest version that the server calls enabled.
+    pub(super) fn newest_enabled(&self) -> Option<Version> {
+        let mut newest_first = self.versions.iter().rev();
+        let enabled = newest_first.find(|one| one.state.as_deref() == Some("enabled"));
+        enabled.map(|one| one.version)
+    }
+}
+
 /// A version of a key as the server shows it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -43,13 +43,20 @@ impl fmt::Debug for RemoteSigner {
 }
 
 impl RemoteSigner {
-    /// The newest version of a key.
+    /// The newest version of a key that signs: of those that the server calls enabled, if it has states, and of all if it has
+    /// none or calls none so.
     ///
     /// # Errors
     ///
     /// Those of [`RemoteStore::public_key`], and [`RemoteError::Key`] if it is no key that signs.
     pub fn newest(store: &RemoteStore, name: &str) -> Result<Self, RemoteError> {
-        Self::of(store, name, None)
+        let version = match store.show(name) {
+            Ok(shown) => shown.newest_enabled(),
+            // A server may give public keys to those to whom it shows no key. It says itself what else is wrong.
+            Err(RemoteError::Refused { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Self::of(store, name, version)
     }
 
     /// One version of a key.

@@ -7,6 +7,7 @@ use std::thread;
 
 use pq_keys::any::AnyPublicKey;
 use pq_keys::{SignatureAlgorithm, Signer, SigningKey, SubjectKey, VerifyingKey};
+use pq_keystore::KeyName;
 use pq_keystore::door::{Door, Request};
 use pq_keystore::policy::Input;
 use pq_keystore::remote::{
@@ -16,7 +17,7 @@ use pq_keystore::remote::{
 
 use serde_json::{Value, json};
 
-use crate::kit::{House, ROOT, STRANGER};
+use crate::kit::{House, ROOT, STRANGER, principal};
 
 /// Carries requests by calling the door, and counts their bytes.
 pub(crate) struct Direct {
@@ -105,6 +106,42 @@ fn signers_of_every_kind() {
         RemoteSigner::newest(&remote, "kem"),
         Err(RemoteError::Key(_))
     ));
+}
+
+/// A signer is of the version that the server signs with, which is not always the newest there is.
+#[test]
+fn the_newest_that_signs() {
+    let house = House::new();
+    let (remote, _) = remote(&house, ROOT);
+    remote.create("a", "ed25519", false).unwrap();
+    remote.rotate("a").unwrap();
+    let name = KeyName::new("shop", "tokens", "a").unwrap();
+    let version = |number| pq_keystore::Version::new(number).unwrap();
+    let signs = || {
+        let signer = RemoteSigner::newest(&remote, "a").unwrap();
+        let signed = remote.sign("a", None, Input::message(b"hello")).unwrap();
+        assert_eq!(signer.version(), signed.version);
+        signer.sign(b"hello").unwrap();
+        signed.version.get()
+    };
+    assert_eq!(signs(), 2);
+    house
+        .store
+        .disable(&principal("root"), &name.at(version(2)))
+        .unwrap();
+    assert_eq!(signs(), 1);
+    remote.rotate("a").unwrap();
+    assert_eq!(signs(), 3);
+    // If none signs, the server says so when one is to.
+    for number in [1, 3] {
+        house
+            .store
+            .disable(&principal("root"), &name.at(version(number)))
+            .unwrap();
+    }
+    let signer = RemoteSigner::newest(&remote, "a").unwrap();
+    assert_eq!(signer.version(), version(3));
+    assert!(signer.sign(b"hello").is_err());
 }
 
 /// Each version is of one request, which alone is told its number.
