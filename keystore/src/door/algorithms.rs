@@ -4,6 +4,7 @@ use pq_keys::Algorithm;
 use pq_keys::any::AnyAlgorithm;
 use pq_keys::classical::ClassicalAlgorithm;
 
+use super::quoting::Quoted;
 use super::refusal::Refusal;
 
 /// The type of a key, and its parameter set where the type has several.
@@ -59,7 +60,8 @@ pub(super) fn algorithm(name: &str, parameter_set: Option<&str>) -> Result<AnyAl
         }
         Some(_) => {
             return Err(Refusal::bad(format!(
-                "a key of type {name} has no parameter_set"
+                "a key of type {} has no parameter_set",
+                Quoted(name)
             )));
         }
         None => FAMILIES
@@ -77,8 +79,12 @@ pub(super) fn algorithm(name: &str, parameter_set: Option<&str>) -> Result<AnyAl
     match named.filter(|algorithm| !matches!(algorithm, AnyAlgorithm::Agreement(_))) {
         Some(algorithm) => Ok(algorithm),
         None => Err(Refusal::bad(match parameter_set {
-            Some(set) => format!("unknown parameter_set {set:?} of key type {name}"),
-            None => format!("unknown key type {name}"),
+            Some(set) => format!(
+                "unknown parameter_set {} of key type {}",
+                Quoted(set),
+                Quoted(name)
+            ),
+            None => format!("unknown key type {}", Quoted(name)),
         })),
     }
 }

@@ -11,11 +11,9 @@ use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
 use super::MAX_BATCH;
+use super::quoting::shortened;
 use super::refusal::Refusal;
 use crate::name::Version;
-
-/// The most characters of what serde says, which may repeat what the client sent.
-const MAX_COMPLAINT: usize = 200;
 
 /// Reads a body. An empty one says nothing, as `{}` does, and `null`, which Vault's client for Go sends then.
 pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal> {
@@ -27,10 +25,8 @@ pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal>
     if !body.starts_with(b"{") {
         return Err(Refusal::bad("failed to parse JSON input: it is no object"));
     }
-    serde_json::from_slice(body).map_err(|error| {
-        let said: String = error.to_string().chars().take(MAX_COMPLAINT).collect();
-        Refusal::bad(format!("failed to parse JSON input: {said}"))
-    })
+    serde_json::from_slice(body)
+        .map_err(|error| Refusal::bad(format!("failed to parse JSON input: {}", shortened(error))))
 }
 
 /// A text, which is not copied where it has no escapes.

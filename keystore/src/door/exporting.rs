@@ -12,6 +12,7 @@ use super::algorithms::{KeyType, encapsulates};
 use super::call::{Call, version_len};
 use super::keys::public_key;
 use super::paths::parameter;
+use super::quoting::Quoted;
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::{KeyName, Version};
@@ -55,7 +56,12 @@ pub(super) fn export(
     let verb = match kind {
         "signing-key" | "encryption-key" => Verb::Export,
         "public-key" => Verb::Show,
-        _ => return Err(Refusal::bad(format!("invalid export type: {kind}"))),
+        _ => {
+            return Err(Refusal::bad(format!(
+                "invalid export type: {}",
+                Quoted(kind)
+            )));
+        }
     };
     let known = call.store.versions(call.principal, verb, name);
     let (policy, versions) = match known {

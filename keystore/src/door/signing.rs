@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use super::body::{self, Batch, Flag, Number, Text, is_set};
 use super::call::{Call, base64_len};
+use super::quoting::Quoted;
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::{KeyName, Version};
@@ -162,7 +163,7 @@ fn hash_named(name: &str) -> Result<PreHash, Refusal> {
     let found = HASHES.iter().find(|(known, _)| *known == name);
     found
         .map(|(_, hash)| *hash)
-        .ok_or_else(|| Refusal::bad(format!("unsupported hash algorithm {name:?}")))
+        .ok_or_else(|| Refusal::bad(format!("unsupported hash algorithm {}", Quoted(name))))
 }
 
 impl Manner<'_> {

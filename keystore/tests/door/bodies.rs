@@ -130,6 +130,67 @@ fn bad_bodies() {
         .expect(200);
 }
 
+/// However long a value is, an error repeats little of it, so that it costs no more than the value.
+#[test]
+fn errors_are_short() {
+    let house = House::new();
+    house.create("a", "mldsa-44");
+    house.create("kem", "mlkem-768");
+    // It is written as eight characters where an error quotes it.
+    let long = "\u{7f}".repeat(100_000);
+    let post = |path: &str, body: &str| {
+        let body = body.replace("LONG", &long);
+        let error = house.post(path, &body).error(400);
+        assert!(error.len() < 1_200, "{path}: {} bytes", error.len());
+    };
+    for field in ["algorithm", "hash_algorithm"] {
+        let rest = r#""input": "aGk=", "signature": "vault:v1:aGk=", "prehashed": true"#;
+        for path in ["sign/a", "verify/a"] {
+            post(path, &format!(r#"{{{rest}, "{field}": "LONG"}}"#));
+        }
+    }
+    for path in [
+        "sign/a",
+        "verify/a",
+        "encrypt/kem",
+        "keys/b",
+        "keys/a/config",
+        "keys/a/trim",
+    ] {
+        post(path, r#"{"LONG": 1}"#);
+        post(path, r#"{"input": "aGk=", "type": {"LONG": 1}}"#);
+    }
+    for fields in [
+        r#""type": "LONG""#,
+        r#""type": "LONG", "parameter_set": "65""#,
+        r#""type": "ml-dsa", "parameter_set": "LONG""#,
+        r#""type": "ed25519", "parameter_set": "LONG""#,
+        r#""type": "ed25519", "auto_rotate_period": "LONG""#,
+        r#""type": "ed25519", "exportable": "LONG""#,
+    ] {
+        post("keys/b", &format!("{{{fields}}}"));
+        post(
+            "keys/b/import",
+            &format!(r#"{{{fields}, "ciphertext": "LONG"}}"#),
+        );
+    }
+    for path in [
+        "export/LONG/a",
+        "export/public-key/a/LONG",
+        "export/public-key/a?format=LONG",
+        "export/public-key/LONG",
+        "keys/LONG",
+    ] {
+        let error = house.get(&path.replace("LONG", &long)).error(400);
+        assert!(error.len() < 1_200, "{path}: {} bytes", error.len());
+    }
+    for query in ["limit=LONG", "after=LONG"] {
+        let path = format!("keys?list=true&{query}").replace("LONG", &long);
+        let error = house.get(&path).error(400);
+        assert!(error.len() < 1_200, "{query}: {} bytes", error.len());
+    }
+}
+
 #[test]
 fn limits() {
     let house = House::new();

@@ -1,0 +1,67 @@
+//! What a client sent, as errors repeat it: little of it, however long it is.
+
+use core::fmt;
+
+/// The most characters of a value.
+const MAX_QUOTED: usize = 64;
+
+/// The most bytes of what others say about a value, which may repeat it.
+const MAX_SAID: usize = 200;
+
+/// What follows where something was left out.
+const CUT: char = '…';
+
+/// A value of the client in an error's text, in quotation marks.
+pub(super) struct Quoted<'a>(pub(super) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(MAX_QUOTED) {
+            None => write!(f, "{:?}", self.0),
+            Some((end, _)) => write!(f, "{:?}{CUT}", &self.0[..end]),
+        }
+    }
+}
+
+/// The beginning of what is said, of which no more is made.
+pub(super) fn shortened(said: impl fmt::Display) -> String {
+    struct Short(String);
+
+    impl fmt::Write for Short {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let end = text.floor_char_boundary(MAX_SAID - self.0.len());
+            self.0.push_str(&text[..end]);
+            match end == text.len() {
+                true => Ok(()),
+                false => Err(fmt::Error),
+            }
+        }
+    }
+
+    let mut short = Short(String::new());
+    // It fails where it is cut.
+    if fmt::write(&mut short, format_args!("{said}")).is_err() {
+        short.0.push(CUT);
+    }
+    short.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_is_repeated() {
+        assert_eq!(Quoted("a\"b").to_string(), "\"a\\\"b\"");
+        let longest = "ü".repeat(MAX_QUOTED);
+        assert_eq!(Quoted(&longest).to_string(), format!("{longest:?}"));
+        let longer = format!("{longest}x");
+        assert_eq!(Quoted(&longer).to_string(), format!("{longest:?}…"));
+        for text in ["", "short", &"x".repeat(MAX_SAID)] {
+            assert_eq!(shortened(text), text);
+        }
+        let begun = format!("{}…", "ü".repeat(MAX_SAID / 2));
+        assert_eq!(shortened("ü".repeat(MAX_SAID)), begun);
+        assert_eq!(shortened(format_args!("{0}{0}", "ü".repeat(60))), begun);
+    }
+}
