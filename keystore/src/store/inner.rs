@@ -178,6 +178,15 @@ impl Inner {
         }
     }
 
+    /// Asks the storage for a key that is in memory, and looks no further than for a key that isn't there.
+    fn ask_for(&self, name: &KeyName) -> Result<(), StoreError> {
+        let row = RowKey::key(name);
+        let rows = self.table.read(slice::from_ref(&row))?;
+        // What it says of the key doesn't matter.
+        let _ = rows.check_serial(&row, 0);
+        Ok(())
+    }
+
     /// Reads a key anew.
     pub(super) fn load(&self, name: &KeyName) -> Result<Option<Arc<CachedKey>>, StoreError> {
         let row = RowKey::key(name);
@@ -444,13 +453,26 @@ impl Inner {
         verb: Verb,
         name: &KeyName,
     ) -> Result<Arc<CachedKey>, StoreError> {
-        let key = self.key(name);
+        let cached = self.cache.get(name);
+        let was_cached = cached.is_some();
+        let key = match cached {
+            Some(key) => Ok(Some(key)),
+            None => self.load(name),
+        };
         let key = key.map_err(|error| self.told(principal, verb, name, error))?;
         let own = key.as_ref().map(|key| &key.record.policy.grants);
         let is_permitted = own.is_some_and(|grants| grants.permits(principal, verb))
             || self.grants().permits(principal, verb, name);
         match key {
-            _ if !is_permitted => Err(self.denied(principal, verb, Some(name))),
+            _ if !is_permitted => {
+                // Of a name that no key has, the storage was asked. It is asked of all, so that neither the time of the
+                // answer nor a storage that is away tells which have one.
+                if was_cached {
+                    let asked = self.ask_for(name);
+                    asked.map_err(|error| self.told(principal, verb, name, error))?;
+                }
+                Err(self.denied(principal, verb, Some(name)))
+            }
             Some(key) => Ok(key),
             None => Err(StoreError::NotFound(name.clone())),
         }

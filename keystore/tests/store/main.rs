@@ -4,6 +4,7 @@ extern crate alloc;
 
 mod amounts;
 mod around;
+mod asked;
 mod audit;
 mod away;
 mod batch;
