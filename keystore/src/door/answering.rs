@@ -13,7 +13,7 @@ use super::response::Response;
 use super::{envelope, exporting, importing, keys, signing, system};
 use crate::name::{InvalidName, KeyName};
 use crate::policy::{Policy, Principal};
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 
 /// A request, as far as the door reads it.
 #[derive(Clone, Copy, Default)]
@@ -178,6 +178,22 @@ impl Door {
         *current = access.into();
     }
 
+    /// What is wrong with the store's storage as a whole, if trying again doesn't help, as seen within the last second or two.
+    /// `sys/health` is answered with 503 then.
+    pub fn problem(&self) -> Option<String> {
+        self.store.problem()
+    }
+
+    /// Writes what was counted of uses and of refused attempts, which the store does each second, and when nobody has it any
+    /// more: for a server that ends while a request still has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the storage. What isn't written is kept for the next time.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.store.flush()
+    }
+
     /// The answer to a body that is longer than [`max_body_len`](Self::max_body_len), and was not read.
     pub fn too_long() -> Response {
         Refusal::new(413, "the body is too long").into()
@@ -206,7 +222,8 @@ impl Door {
     fn enter<'r>(&self, request: &Request<'r>) -> Result<(&'r str, Authenticated), Response> {
         let path = request.path.strip_prefix("/v1/").ok_or_else(unknown)?;
         if path == "sys/health" {
-            let health = system::health(request.method, (self.clock)());
+            let is_well = self.problem().is_none();
+            let health = system::health(request.method, (self.clock)(), is_well);
             return Err(health.unwrap_or_else(Response::from));
         }
         let authenticated = self.authenticate(request);

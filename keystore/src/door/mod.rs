@@ -23,7 +23,7 @@
 //! | `POST transit/decrypt/NAME` | the reverse | decapsulate |
 //! | `POST transit/datakey/plaintext/NAME`, `…/wrapped/NAME` | a new data key, encrypted | encapsulate |
 //! | `GET auth/token/lookup-self` | who the client is, and until when | |
-//! | `GET sys/health` | for everybody | |
+//! | `GET sys/health` | for everybody; 503 if the storage can't be used | |
 //!
 //! A private key comes in as its `ciphertext`, in base64: a random AES-256 key under the wrapping key, by RSA-OAEP with
 //! SHA-256, and then the PKCS#8 under the AES key, by AES-KWP (RFC 5649). Who has the right to import some keys gets the

@@ -25,10 +25,13 @@ struct Health {
     cluster_id: &'static str,
 }
 
-/// Says to everybody that the server answers.
-pub(super) fn health(method: &str, now: SystemTime) -> Result<Response, Refusal> {
+/// Says to everybody whether the server answers, and can.
+pub(super) fn health(method: &str, now: SystemTime, is_well: bool) -> Result<Response, Refusal> {
     if !["GET", "HEAD"].contains(&method) {
         return Err(Refusal::unsupported());
+    }
+    if !is_well {
+        return Err(Refusal::new(503, "the store can't be used"));
     }
     let now = now.duration_since(UNIX_EPOCH);
     let now = now.map_err(|_| Refusal::internal("the clock is before 1970"))?;

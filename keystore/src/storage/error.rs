@@ -34,6 +34,15 @@ pub enum StorageError {
         /// What happened.
         reason: String,
     },
+    /// While it was open, another file got its name, or none has it any more: changes would be lost with the former one.
+    /// Whoever opens it again has what is there now.
+    #[error(
+        "{storage} was replaced or removed while it was open; nothing more is written to it: restart"
+    )]
+    Replaced {
+        /// What it is.
+        storage: String,
+    },
     /// It is a file of another kind.
     #[error("{storage} is no file of a key store")]
     NotAStorage {

@@ -9,6 +9,16 @@ use crate::policy::{Policy, Principal, Verb};
 use crate::record::VersionState;
 
 impl Store {
+    /// Why the storage can't be used, as last seen, if trying again doesn't help.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.inner().problem()
+    }
+
+    /// Writes what was counted, which the store's thread does each second.
+    pub(crate) fn flush(&self) -> Result<(), StoreError> {
+        self.inner().flush(true)
+    }
+
     /// The algorithm of a key with which a principal may do something.
     ///
     /// # Errors

@@ -290,6 +290,7 @@ impl StoreError {
                 StorageError::Away { .. } => "away",
                 StorageError::Full { .. } => "storage-full",
                 StorageError::InUse { .. } => "storage-in-use",
+                StorageError::Replaced { .. } => "storage-replaced",
                 StorageError::NotAStorage { .. } => "not-a-storage",
                 StorageError::Damaged { .. } => "storage-damaged",
                 StorageError::Limit(_) => "limit",

@@ -20,7 +20,7 @@ use crate::audit::Event;
 use crate::name::KeyName;
 use crate::policy::{Principal, Verb, WhenAway};
 use crate::record::{KeyRecord, StoreGrants};
-use crate::storage::{LogHead, MAX_CHANGE_ENTRIES, RowKey};
+use crate::storage::{LogHead, MAX_CHANGE_ENTRIES, RowKey, StorageError};
 
 /// How long the storage may be silent before it counts as away.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -43,6 +43,25 @@ struct Seen {
     head: LogHead,
     /// How often the row of the wrapped key was written, and at which revision: a copy counts revisions anew.
     wrapped: Option<(u64, u64)>,
+}
+
+/// Why the storage can't be used until somebody does something about it.
+struct Problem {
+    said: String,
+    /// It is a file that has another one in its place: what is in memory counts for nothing any more.
+    replaced: Option<StorageError>,
+}
+
+impl Problem {
+    fn of(error: &StoreError) -> Option<Self> {
+        (!error.retry()).then(|| Self {
+            said: error.to_string(),
+            replaced: match error {
+                StoreError::Storage(error @ StorageError::Replaced { .. }) => Some(error.clone()),
+                _ => None,
+            },
+        })
+    }
 }
 
 /// A store without its thread.
@@ -69,6 +88,8 @@ pub(super) struct Inner {
     reached: AtomicU64,
     /// When the last try to see it ended, in milliseconds since the start, if that failed; else [`Self::NEVER`].
     failed: AtomicU64,
+    /// What came of that try.
+    problem: RwLock<Option<Problem>>,
 }
 
 impl Inner {
@@ -100,6 +121,7 @@ impl Inner {
             started: Instant::now(),
             reached: AtomicU64::new(0),
             failed: AtomicU64::new(Self::NEVER),
+            problem: RwLock::new(None),
         }
     }
 
@@ -277,7 +299,15 @@ impl Inner {
             Err(_) => self.since_start(),
         };
         self.failed.store(failed, Ordering::Relaxed);
+        let mut problem = self.problem.write().unwrap_or_else(PoisonError::into_inner);
+        *problem = done.as_ref().err().and_then(Problem::of);
         done
+    }
+
+    /// Why the storage can't be used, if trying again doesn't help.
+    pub(super) fn problem(&self) -> Option<String> {
+        let problem = self.problem.read().unwrap_or_else(PoisonError::into_inner);
+        problem.as_ref().map(|problem| problem.said.clone())
     }
 
     /// How long ago the last try to see the storage failed, if it did.
@@ -375,6 +405,12 @@ impl Inner {
 
     /// Whether a key in memory may be used now.
     pub(super) fn check_reached(&self, key: &CachedKey) -> Result<(), StoreError> {
+        {
+            let problem = self.problem.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(replaced) = problem.as_ref().and_then(|known| known.replaced.clone()) {
+                return Err(replaced.into());
+            }
+        }
         let permitted = match key.record.policy.when_away {
             WhenAway::Refuse => SILENCE,
             WhenAway::UseFor(time) => time.max(SILENCE),

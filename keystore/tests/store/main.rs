@@ -27,6 +27,8 @@ mod places;
 mod postgres;
 #[cfg(feature = "redb")]
 mod redb_file;
+#[cfg(unix)]
+mod renamed;
 mod replaced;
 mod storage;
 mod suites;

@@ -2,6 +2,7 @@
 
 mod backend;
 mod header;
+mod kept;
 mod pages;
 mod tables;
 
@@ -20,6 +21,7 @@ use ::redb::{Builder, Database, DatabaseError, Error, StorageBackend};
 use pq_keys::files::{Access, Draft, FileError};
 
 use self::backend::{Growing, Untouched};
+use self::kept::Kept;
 use super::change::{Change, Committed};
 use super::error::{CommitError, StorageError};
 use super::log::LogEntry;
@@ -32,7 +34,8 @@ const CACHE_LEN: usize = 16 * 1024 * 1024;
 /// A storage in one file, for one process at a time. Nobody but the file's owner may read it.
 ///
 /// A commit is on the disk when it returns: it is written in two phases, so that also a file of hostile values is either as
-/// before or as after.
+/// before or as after. If the file is replaced or removed while it is open, nothing more is read of it or written to it
+/// ([`StorageError::Replaced`]): a change would be lost with it.
 ///
 /// A file that was changed by others can make redb panic. The panic is caught here, and is [`StorageError::Damaged`]. A
 /// program whose panics abort ends; its panic hook can say why, by [`damage_of_panic`](Self::damage_of_panic).
@@ -45,8 +48,8 @@ pub struct RedbStorage {
     changed: Condvar,
     /// Whether redb panicked, after which nothing it says is believed.
     panicked: AtomicBool,
-    /// Whether nothing is written to the file.
-    is_untouched: bool,
+    /// `None` if nothing is written to the file.
+    kept: Option<Kept>,
 }
 
 impl RedbStorage {
@@ -84,8 +87,9 @@ impl RedbStorage {
         let mut options = File::options();
         let file = options.read(true).write(true).open(path);
         let file = file.map_err(|error| not_opened(path, &error))?;
+        let kept = Kept::new(path, &file).map_err(|error| not_opened(path, &error))?;
         let backend = Growing::lock(file).map_err(|error| of_database(path, error))?;
-        Self::open_in(path, backend, false)
+        Self::open_in(path, backend, Some(kept))
     }
 
     /// Opens a file, alone, which is only read and stays as it is, such as a backup. It need not be writable.
@@ -96,13 +100,13 @@ impl RedbStorage {
     pub fn open_untouched(path: &Path) -> Result<Self, StorageError> {
         let file = File::open(path).map_err(|error| not_opened(path, &error))?;
         let backend = Untouched::lock(file).map_err(|error| of_database(path, error))?;
-        Self::open_in(path, backend, true)
+        Self::open_in(path, backend, None)
     }
 
     fn open_in(
         path: &Path,
         backend: impl StorageBackend,
-        is_untouched: bool,
+        kept: Option<Kept>,
     ) -> Result<Self, StorageError> {
         match header::is_of_redb(&backend) {
             Ok(true) => {}
@@ -124,7 +128,7 @@ impl RedbStorage {
                 revision: Mutex::new(revision),
                 changed: Condvar::new(),
                 panicked: AtomicBool::new(false),
-                is_untouched,
+                kept,
             })
         })
     }
@@ -140,11 +144,22 @@ impl RedbStorage {
         Some(damaged(&path, PANICKED))
     }
 
+    /// Checks that the file still has its name.
+    fn check_kept(&self) -> Result<(), StorageError> {
+        match &self.kept {
+            Some(kept) if kept.is_replaced() => Err(StorageError::Replaced {
+                storage: description(&self.path),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Does something with the database.
     fn with<T>(&self, act: impl FnOnce(&Database) -> Result<T, Error>) -> Result<T, StorageError> {
         if self.panicked.load(Ordering::Acquire) {
             return Err(damaged(&self.path, "it could not be read before"));
         }
+        self.check_kept()?;
         let done = guarded(&self.path, || match &self.database {
             Some(database) => act(database).map_err(|error| of_redb(&self.path, error)),
             None => Err(damaged(&self.path, "it was closed")),
@@ -272,7 +287,7 @@ impl Storage for RedbStorage {
 
     fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
         change.check()?;
-        if self.is_untouched {
+        if self.kept.is_none() {
             return Err(CommitError::Storage(StorageError::Full {
                 storage: description(&self.path),
                 reason: "it was opened to be read".into(),
@@ -281,6 +296,8 @@ impl Storage for RedbStorage {
         let prepared = self.with(|database| tables::prepare(database, change))?;
         let (transaction, revision) = prepared.ok_or(CommitError::Conflict)?;
         let committed = self.with(|_| transaction.commit().map_err(Error::from));
+        // If the file was replaced meanwhile, so was what was written.
+        let committed = committed.and_then(|()| self.check_kept());
         committed.map_err(|error| CommitError::OutcomeUnknown {
             storage: description(&self.path),
             reason: error.to_string(),

@@ -1,0 +1,48 @@
+//! Whether the file that is open is still the one that has its name.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file that is open, and the name under which it was opened.
+pub(super) struct Kept {
+    /// Absolute, so that it stays the same name.
+    path: PathBuf,
+    identity: Identity,
+}
+
+/// What tells a file from all others while it is open: the device and its number there.
+type Identity = Option<(u64, u64)>;
+
+#[cfg(unix)]
+fn identity(metadata: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// On other systems, files have no such numbers here: only that there is none is noticed.
+#[cfg(not(unix))]
+fn identity(_: &Metadata) -> Identity {
+    None
+}
+
+impl Kept {
+    pub(super) fn new(path: &Path, file: &File) -> io::Result<Self> {
+        Ok(Self {
+            path: std::path::absolute(path)?,
+            identity: identity(&file.metadata()?),
+        })
+    }
+
+    /// Whether another file has the name now, or none. If the system doesn't say, it is taken for the same.
+    pub(super) fn is_replaced(&self) -> bool {
+        match fs::metadata(&self.path) {
+            Ok(metadata) => identity(&metadata) != self.identity,
+            Err(error) => matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ),
+        }
+    }
+}
