@@ -209,3 +209,65 @@ fn a_store_has_the_key_of_its_own_server() {
     assert!(refused.to_string().contains("alert"), "{refused}");
     wait_for(&folder, "shop/tokens/tls#2 is older than version 3");
 }
+
+/// Waits until a request to see how the server is gets this status.
+#[cfg(unix)]
+fn wait_for_health(folder: &Folder, port: u16, status: &str) {
+    let begun = Instant::now();
+    let health = "GET /v1/sys/health HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    loop {
+        let answer = answer_to(folder, port, health);
+        if answer.starts_with(&format!("HTTP/1.1 {status} ")) {
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{answer}");
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Whoever puts a backup in the place of a store's file is told that the server has the former one.
+#[cfg(unix)]
+#[test]
+fn a_store_whose_file_is_replaced_is_not_changed() {
+    let folder = with_server(&[]);
+    let served = Served::start(&folder, "");
+    let remote = client(&folder, served.port);
+    remote.create("a", "ed25519", false).unwrap();
+    wait_for_health(&folder, served.port, "200");
+    folder
+        .shell("ln keys.redb former && cp keys.redb copy && mv copy keys.redb")
+        .ok();
+    let refused = remote.rotate("a").unwrap_err();
+    assert!(!refused.retry());
+    assert!(
+        refused.to_string().contains("storage-replaced"),
+        "{refused}"
+    );
+    wait_for_health(&folder, served.port, "503");
+    wait_for(&folder, "the store can't be used");
+    folder.shell("mv former keys.redb").ok();
+    wait_for_health(&folder, served.port, "200");
+    wait_for(&folder, "the store can be used again");
+    remote.rotate("a").unwrap();
+}
+
+/// The file of tokens is read also after something stood in its place that never ends.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_the_tokens_is_waited_for_by_nobody() {
+    let folder = with_server(&[]);
+    let mut served = Served::start(&folder, "");
+    let remote = client(&folder, served.port);
+    remote.create("a", "ed25519", false).unwrap();
+    folder
+        .shell("mv tokens.toml known && mkfifo tokens.toml")
+        .ok();
+    wait_for(&folder, "regular file");
+    remote.rotate("a").unwrap();
+    folder.shell("rm tokens.toml && echo > tokens.toml").ok();
+    wait_for(&folder, "the file of tokens is in use as it is now");
+    assert!(remote.rotate("a").is_err());
+    let asked = folder.shell(&format!("kill {}", served.id()));
+    asked.ok();
+    served.wait();
+}

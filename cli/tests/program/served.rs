@@ -92,6 +92,11 @@ impl Served {
         self.lines.next().unwrap().unwrap()
     }
 
+    /// Waits until it has ended because it was asked to, without a complaint.
+    pub(crate) fn wait(&mut self) {
+        assert!(self.child.wait().unwrap().success());
+    }
+
     /// Ends it, and waits for that.
     pub(crate) fn end(&mut self) {
         // It may have ended by itself.

@@ -1,15 +1,15 @@
 //! The file of tokens, which is read again when it changes.
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pq_keystore::door::AccessList;
+use rustls_pq::watching::{ReadError, WholeFile};
 
 use crate::failure::{Failure, StoreFailure};
 
-/// As much as is read of a file, which is more than one may have.
-const MAX_READ: u64 = 2 * 1024 * 1024;
+/// More bytes than a file of tokens may have.
+const MAX_LEN: u64 = 2 * 1024 * 1024;
 
 /// A file of tokens as it was read.
 pub(super) struct AccessFile {
@@ -48,15 +48,18 @@ impl AccessFile {
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    let file = File::open(path).map_err(|problem| StoreFailure::TokensUnread {
+    // No pipe is waited for: who put it there would keep those in whose tokens are taken from the file.
+    let file = WholeFile::read(path, MAX_LEN).map_err(|error| StoreFailure::TokensUnread {
         file: path.display().to_string(),
-        problem,
+        problem: match error {
+            ReadError::File(error) => error,
+            error => io::Error::other(error),
+        },
     })?;
-    file.take(MAX_READ)
-        .read_to_string(&mut text)
-        .map_err(|error| StoreFailure::tokens(path, &error))?;
-    Ok(text)
+    let text = core::str::from_utf8(&file.content);
+    Ok(text
+        .map_err(|error| StoreFailure::tokens(path, &error))?
+        .into())
 }
 
 fn list(path: &Path, text: &str) -> Result<AccessList, Failure> {

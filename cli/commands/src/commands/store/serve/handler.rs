@@ -21,6 +21,11 @@ pub(super) fn who(
         .map_err(|answer| Box::new(response(answer, head)))
 }
 
+/// What a request is called in the log.
+pub(super) fn named<B>(request: &Request<B>) -> String {
+    format!("{} {}", request.method(), request.uri().path())
+}
+
 /// Answers a request, or one without its body because that is too long.
 pub(super) fn answer(
     door: &Door,

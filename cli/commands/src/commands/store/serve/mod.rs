@@ -3,6 +3,7 @@
 //! It may use the rest of its [room](super), and what that room may use.
 
 mod access;
+mod ending;
 mod handler;
 
 use alloc::sync::Arc;
@@ -24,6 +25,7 @@ use rustls_pq::identity::{FilePair, IdentityFiles};
 use tokio::runtime::Runtime;
 
 use self::access::AccessFile;
+use self::ending::Running;
 use super::made::policy_in;
 use crate::commands::custody::{KeySource, Place};
 use crate::exit_status::ExitStatus;
@@ -142,6 +144,9 @@ The server's own key in the store, when a certificate for it is in me.pem:
 /// How often certificates and tokens are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
+/// How often it is looked whether the store can be used.
+const PROBLEM_EVERY: Duration = Duration::from_secs(1);
+
 /// `PATH=TENANT/PURPOSE`.
 #[derive(Clone, Debug)]
 struct Mount {
@@ -176,8 +181,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     arguments.log.start("pqtls_commands");
     record_facade(&[(OPERATION_DURATION, &DURATION_BUCKETS)]).map_err(StoreFailure::serve)?;
     let runtime = Runtime::new().map_err(StoreFailure::serve)?;
-    let stopped = runtime.block_on(serve(arguments, pair, door, access))?;
-    Ok(match stopped {
+    let running = Running::default();
+    let served = runtime.block_on(serve(arguments, pair, door.clone(), access, &running));
+    let has_ended = ending::end(runtime, &running, move || {
+        if let Err(error) = door.flush() {
+            tracing::error!(%error, "what was counted last is not in the log of the store");
+        }
+        // If nothing else has it, the store is closed.
+        drop(door);
+    });
+    if !has_ended {
+        ending::leave_for_certain();
+    }
+    Ok(match served? && has_ended {
         true => ExitStatus::Done,
         false => ExitStatus::InputOutput,
     })
@@ -208,6 +224,7 @@ async fn serve(
     pair: FilePair,
     door: Arc<Door>,
     access: AccessFile,
+    running: &Running,
 ) -> Result<bool, StoreFailure> {
     let builder = provider_builder(Profile::Default, &[]).map_err(StoreFailure::serve)?;
     let provider = Arc::new(builder.clone().build().map_err(StoreFailure::serve)?);
@@ -229,11 +246,12 @@ async fn serve(
     let in_use = lists.as_ref().map(ListWatcher::in_use);
     let tls = Tls::with(provider, identities, verifier).map_err(StoreFailure::serve)?;
     let limits = Limits::from(arguments.limits);
-    let (answering, asking) = (door.clone(), door.clone());
+    let (answering, asking, running) = (door.clone(), door.clone(), running.clone());
     let handler = WholeRequests::new(
         door.max_body_len(),
         usize::from(arguments.at_once),
         move |request, protection: &_, client: &_| {
+            let _answering = running.begin(handler::named(&request));
             handler::answer(&answering, request, protection, client)
         },
     )
@@ -248,6 +266,7 @@ async fn serve(
     // Before anyone is told that the server is there.
     let stop = StopSignals::catch().map_err(StoreFailure::serve)?;
     let reloading = reload_on_hangup(Some(watcher), lists).map_err(StoreFailure::serve)?;
+    let looking = tokio::spawn(keep_looking(door.clone()));
     let tokens = tokio::spawn(keep_reading(access, door));
     welcome(
         listening.server.local_addr().port(),
@@ -256,6 +275,7 @@ async fn serve(
     )
     .map_err(StoreFailure::serve)?;
     let stopped = listening.server.run(stop, reloading).await;
+    looking.abort();
     tokens.abort();
     stopped.map_err(StoreFailure::serve)
 }
@@ -288,6 +308,22 @@ async fn keep_reading(mut access: AccessFile, door: Arc<Door>) -> Infallible {
             Err(error) => {
                 tracing::error!(%error, "the file of tokens can't be used; those known before are");
             }
+        }
+    }
+}
+
+/// Says in the log what is wrong with the store as a whole, and when that is over.
+async fn keep_looking(door: Arc<Door>) -> Infallible {
+    let mut known = None;
+    loop {
+        tokio::time::sleep(PROBLEM_EVERY).await;
+        let problem = door.problem();
+        if problem != known {
+            match &problem {
+                Some(problem) => tracing::error!(problem, "the store can't be used"),
+                None => tracing::info!("the store can be used again"),
+            }
+            known = problem;
         }
     }
 }
