@@ -70,16 +70,17 @@ pub(super) fn end(
     running: &Running,
     close: impl FnOnce() + Send + 'static,
 ) -> bool {
+    runtime.shutdown_timeout(LAST_REQUESTS);
     let (closed, is_closed) = mpsc::channel();
+    // The store may wait for what hangs, too.
     let closing = thread::Builder::new()
         .name("closing".into())
         .spawn(move || {
-            runtime.shutdown_timeout(LAST_REQUESTS);
             close();
             // If nobody waits any more, that was said.
             let _ = closed.send(());
         });
-    let has_closed = closing.is_ok() && is_closed.recv_timeout(LAST_REQUESTS + CLOSING).is_ok();
+    let has_closed = closing.is_ok() && is_closed.recv_timeout(CLOSING).is_ok();
     let left: Vec<String> = {
         let requests = running.requests();
         requests.named.values().cloned().collect()
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn it_ends_while_the_store_hangs() {
         let (until, ends) = mpsc::channel::<()>();
-        let closing = move || drop(ends.recv());
+        let closing = move || assert!(ends.recv().is_err());
         assert!(!end(Runtime::new().unwrap(), &Running::default(), closing));
         drop(until);
     }

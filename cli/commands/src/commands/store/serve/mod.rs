@@ -190,7 +190,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
         // If nothing else has it, the store is closed.
         drop(door);
     });
-    if !has_ended {
+    // A thread of the TLS key may still wait for a token, too.
+    if served.is_ok() || !has_ended {
         ending::leave_for_certain();
     }
     Ok(match served? && has_ended {
