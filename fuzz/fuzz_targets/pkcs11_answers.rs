@@ -8,7 +8,7 @@ use arbitrary::Arbitrary;
 use fuzz::stores::{MESSAGE, somebody};
 use fuzz::{Bytes, one_of};
 use libfuzzer_sys::fuzz_target;
-use pq_keys::Algorithm;
+use pq_keys::{Algorithm, PrivateKey};
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey};
 use pq_keys::classical::ClassicalAlgorithm;
 use pq_keystore::custody::answers::{self, MAX_ATTRIBUTE_LEN, PublicAttributes};
@@ -65,6 +65,7 @@ struct Attributes<'a> {
 
 /// A key pair, and its signature of [`MESSAGE`] as PKCS#11 has it; one of ML-KEM has none.
 struct Pair {
+    private: AnyPrivateKey,
     public: AnyPublicKey,
     signature: Option<Vec<u8>>,
 }
@@ -87,15 +88,33 @@ impl Pair {
         let algorithm = AnyAlgorithm::named(name).expect("known");
         let private = AnyPrivateKey::generate(algorithm).expect("randomness");
         let public = private.public_half();
-        let signature = AnySigningKey::try_from(private).ok();
-        let signature = signature.map(|key| key.sign(MESSAGE).expect("a signature"));
-        Self {
+        let mut pair = Self {
+            private,
             public,
-            signature: signature.map(|made| match number_len(algorithm) {
-                Some(len) => two_numbers(&made, len).expect("a signature"),
-                None => made,
-            }),
-        }
+            signature: None,
+        };
+        pair.signature = pair.sign(MESSAGE);
+        pair
+    }
+
+    /// Its signature of a message as PKCS#11 has it.
+    fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
+        let key = AnySigningKey::try_from(self.private.clone()).ok()?;
+        let made = key.sign(message).expect("a signature");
+        Some(match number_len(self.algorithm()) {
+            Some(len) => two_numbers(&made, len).expect("a signature"),
+            None => made,
+        })
+    }
+
+    fn decapsulate(&self, ciphertext: &[u8]) -> Vec<u8> {
+        let AnyPrivateKey::PostQuantum(PrivateKey::Decapsulation(key)) = &self.private else {
+            panic!("a key that decapsulates");
+        };
+        let mut secret = [0; 32];
+        key.decapsulate_into(ciphertext, &mut secret)
+            .expect("a ciphertext");
+        secret.into()
     }
 
     fn algorithm(&self) -> AnyAlgorithm {
@@ -244,16 +263,23 @@ fn check_signature(pair: &Pair, bytes: &Bytes<'_>) {
     assert_eq!(verified.is_ok(), answer == made);
 }
 
-/// A token that has [`PAIRS`], and answers what it was told to.
+/// A token that has [`PAIRS`], and answers what it was told to, and rightly until then.
 #[derive(Default)]
 struct Told {
-    objects: Mutex<Vec<ObjectId>>,
-    answer: Mutex<Vec<u8>>,
+    objects: Mutex<Vec<(ObjectId, &'static Pair)>>,
+    answer: Mutex<Option<Vec<u8>>>,
 }
 
 impl Told {
-    fn answer(&self) -> Vec<u8> {
-        self.answer.lock().expect("no thread panicked").clone()
+    fn answer(&self, right: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+        let told = self.answer.lock().expect("no thread panicked").clone();
+        told.unwrap_or_else(right)
+    }
+
+    fn pair(&self, object: &ObjectId) -> &'static Pair {
+        let objects = self.objects.lock().expect("no thread panicked");
+        let found = objects.iter().find(|(kept, _)| kept == object);
+        found.expect("it was made").1
     }
 }
 
@@ -264,20 +290,33 @@ impl Token for Told {
         object: &ObjectId,
         _: &str,
     ) -> Result<AnyPublicKey, TokenError> {
+        let pair = PAIRS.iter().find(|pair| pair.algorithm() == algorithm);
+        let pair = pair.expect("one of them");
         self.objects
             .lock()
             .expect("no thread panicked")
-            .push(*object);
-        let pair = PAIRS.iter().find(|pair| pair.algorithm() == algorithm);
-        Ok(pair.expect("one of them").public.clone())
+            .push((*object, pair));
+        Ok(pair.public.clone())
     }
 
     fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
-        Ok(answers::signature(request.algorithm, self.answer())?)
+        let right = || {
+            let Input::Message { message, .. } = request.input else {
+                panic!("the store signs messages");
+            };
+            let made = self.pair(request.object).sign(message);
+            made.expect("a key that signs")
+        };
+        Ok(answers::signature(request.algorithm, self.answer(right))?)
     }
 
-    fn decapsulate(&self, _: &ObjectId, _: &[u8]) -> Result<Zeroizing<[u8; 32]>, TokenError> {
-        Ok(answers::secret(&self.answer())?)
+    fn decapsulate(
+        &self,
+        object: &ObjectId,
+        ciphertext: &[u8],
+    ) -> Result<Zeroizing<[u8; 32]>, TokenError> {
+        let right = || self.pair(object).decapsulate(ciphertext);
+        Ok(answers::secret(&self.answer(right))?)
     }
 
     fn destroy(&self, _: &ObjectId) -> Result<(), TokenError> {
@@ -285,7 +324,8 @@ impl Token for Told {
     }
 
     fn objects(&self, _: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
-        Ok(self.objects.lock().expect("no thread panicked").clone())
+        let objects = self.objects.lock().expect("no thread panicked");
+        Ok(objects.iter().map(|(object, _)| *object).collect())
     }
 
     fn description(&self) -> String {
@@ -323,7 +363,7 @@ fn name(pair: &Pair) -> KeyName {
 
 fn check_store(pair: &Pair, bytes: &Bytes<'_>) {
     let store = &*STORE;
-    let says = |answer: Vec<u8>| *TOLD.answer.lock().expect("no thread panicked") = answer;
+    let says = |answer: Vec<u8>| *TOLD.answer.lock().expect("no thread panicked") = Some(answer);
     let is_of_token = |error: StoreError| {
         let StoreError::Token { error, .. } = error else {
             panic!("{error}");

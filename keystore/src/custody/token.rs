@@ -24,8 +24,8 @@ pub struct TokenInput<'a> {
 /// calls them where blocking is allowed, and bounds the wait. They may be called by several threads.
 ///
 /// What a token answers isn't believed: the store verifies each signature under the public key of the version before it gives
-/// it out, and takes public keys and shared secrets only of the right form. A key that was imported is tried out. A shared secret can't be checked: whoever
-/// encapsulated it notices.
+/// it out, and takes public keys and shared secrets only of the right form. A key is tried out when it was made or
+/// imported, and when the store is checked. A shared secret can't be checked: whoever encapsulated it notices.
 pub trait Token: Send + Sync {
     /// Makes a key pair that signs or decapsulates, whose private key can't be taken out, and returns its public key. The
     /// label is for people who look at the token. No object has this identifier before.

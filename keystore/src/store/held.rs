@@ -100,10 +100,10 @@ impl KeyInToken {
         }
     }
 
-    /// Checks that the private key is that of the public one, which a token wasn't asked for: it was imported.
+    /// Checks that the token has the private key of the public one, by using it once. That is no use that is counted.
     pub(super) fn try_out(&self) -> Result<(), StoreError> {
         let AnyPublicKey::PostQuantum(PublicKey::Encapsulation(public)) = &self.public else {
-            let message = b"pq-keystore tries out a key that was imported into a token";
+            let message = b"pq-keystore tries out a key in a token";
             return self.sign(Input::message(message)).map(drop);
         };
         let mut secret = Zeroizing::new([0; 32]);

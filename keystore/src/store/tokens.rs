@@ -117,6 +117,23 @@ fn failed(token: &TokenName, error: impl Into<TokenError>) -> StoreError {
     }
 }
 
+/// A public key, if the token has its private key, as it was seen to.
+fn tried_out(
+    name: &TokenName,
+    token: &Arc<dyn Token>,
+    object: &ObjectId,
+    public: AnyPublicKey,
+) -> Result<AnyPublicKey, StoreError> {
+    let key = KeyInToken {
+        name: name.clone(),
+        token: token.clone(),
+        object: *object,
+        public,
+    };
+    key.try_out()?;
+    Ok(key.public)
+}
+
 impl Inner {
     /// A token that the store was given.
     pub(super) fn token(&self, name: &TokenName) -> Result<&Arc<dyn Token>, StoreError> {
@@ -139,7 +156,7 @@ impl Inner {
             .collect())
     }
 
-    /// Makes a key in a token and commits it; if it isn't committed, it is removed from there.
+    /// Makes a key in a token, tries it out there, and commits it; if it isn't committed, it is removed from there.
     pub(super) fn made_in_token<T>(
         &self,
         name: &TokenName,
@@ -149,13 +166,14 @@ impl Inner {
     ) -> Result<T, StoreError> {
         let make = |token: &Arc<dyn Token>, object: &ObjectId| {
             let public = token.generate(algorithm, object, &label.to_string());
-            match public.map_err(|error| failed(name, error))? {
-                public if public.algorithm() == algorithm => Ok(public),
-                _ => Err(failed(
+            let public = public.map_err(|error| failed(name, error))?;
+            if public.algorithm() != algorithm {
+                return Err(failed(
                     name,
                     InvalidAnswer::Attribute("its algorithm is another"),
-                )),
+                ));
             }
+            tried_out(name, token, object, public)
         };
         self.in_token(name, make, commit)
     }
@@ -171,14 +189,7 @@ impl Inner {
         let put = |token: &Arc<dyn Token>, object: &ObjectId| {
             let imported = token.import(key, object, &label.to_string());
             imported.map_err(|error| failed(name, error))?;
-            let key = KeyInToken {
-                name: name.clone(),
-                token: token.clone(),
-                object: *object,
-                public: key.public_half(),
-            };
-            key.try_out()?;
-            Ok(key.public)
+            tried_out(name, token, object, key.public_half())
         };
         self.in_token(name, put, commit)
     }

@@ -335,3 +335,28 @@ fn a_key_that_is_removed_before_it_is_committed_is_made_anew() {
     assert!(report.damaged.is_empty(), "{:?}", report.damaged);
     assert_eq!(report.orphans, []);
 }
+
+/// A key that was made is committed only if the token uses it under the public key that it told.
+#[test]
+fn a_made_key_is_tried_out() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let store = &fixture.store;
+    for algorithm in ["ML-DSA-44", "ML-KEM-512", "ECDSA-P256"] {
+        let key = fixture.key(&algorithm.to_ascii_lowercase(), algorithm);
+        let new = name("new");
+        let make =
+            || store.create_key_in(&admin(), &new, named(algorithm), &user_policy(), &token());
+        place.token.is(Mood::TellsAnother);
+        assert_eq!(code(make()), "token-answer", "{algorithm}");
+        assert_eq!(
+            code(store.rotate(&admin(), &key)),
+            "token-answer",
+            "{algorithm}"
+        );
+        place.token.is(Mood::Well);
+        assert_eq!(code(store.show(&admin(), &new)), "not-found");
+        assert_eq!(store.show(&admin(), &key).unwrap().versions.len(), 1);
+        assert_eq!(store.check(&admin(), &[]).unwrap().orphans, []);
+    }
+}

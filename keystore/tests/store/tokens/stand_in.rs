@@ -25,6 +25,8 @@ pub(crate) enum Mood {
     AwayAfterMaking,
     /// It makes a key of another algorithm.
     MakesAnother,
+    /// It says another public key of its algorithm than that of the key that it makes.
+    TellsAnother,
     /// It takes a key, and keeps another of its algorithm.
     ImportsAnother,
     /// It signs with a key that it makes up.
@@ -93,6 +95,7 @@ impl Token for TokenInMemory {
         assert!(before.is_none(), "it has such an object");
         match mood {
             Mood::AwayAfterMaking => Err(TokenError::Away("the line is cut".into())),
+            Mood::TellsAnother => Ok(AnyPrivateKey::generate(algorithm).unwrap().public_half()),
             _ => Ok(public),
         }
     }
