@@ -328,6 +328,11 @@ impl Token for Told {
         Ok(objects.iter().map(|(object, _)| *object).collect())
     }
 
+    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
+        let objects = self.objects.lock().expect("no thread panicked");
+        Ok(objects.iter().filter(|(kept, _)| kept == object).count())
+    }
+
     fn description(&self) -> String {
         "a token that answers what it was told to".into()
     }

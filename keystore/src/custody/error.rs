@@ -38,7 +38,9 @@ pub enum TokenError {
         reason: String,
     },
     /// There is no such key in the token.
-    #[error("the token has no key {0}")]
+    #[error(
+        "the token has no key {0}; if another token has the same label, give the serial number of the one with the key"
+    )]
     NoObject(ObjectId),
     /// The token or its module can't do this.
     #[error("the token can't {what}")]
@@ -67,6 +69,21 @@ impl TokenError {
             Self::Unsupported { .. } => "token-unsupported",
             Self::Answer(_) => "token-answer",
             Self::Refused(_) => "token",
+        }
+    }
+
+    /// Whether it is about the token, and so is said of all keys in it.
+    pub(crate) fn is_of_token(&self) -> bool {
+        match self {
+            Self::NotGiven
+            | Self::Away(_)
+            | Self::Busy { .. }
+            | Self::Pin(_)
+            | Self::PinSource(_)
+            | Self::Module { .. } => true,
+            Self::NoObject(_) | Self::Unsupported { .. } | Self::Answer(_) | Self::Refused(_) => {
+                false
+            }
         }
     }
 

@@ -77,19 +77,27 @@ pub trait Token: Send + Sync {
         ciphertext: &[u8],
     ) -> Result<Zeroizing<[u8; 32]>, TokenError>;
 
-    /// Removes a key pair. That there is none is no error.
+    /// Removes a key pair, or what is left of it.
     ///
     /// # Errors
     ///
-    /// If it may still be there.
+    /// [`TokenError::NoObject`] if the token has nothing of it, which may be another one than the token where it was made, and
+    /// others if it may still be there.
     fn destroy(&self, object: &ObjectId) -> Result<(), TokenError>;
 
-    /// The key pairs that the store with this number made, in any order.
+    /// The key pairs that the store with this number made, in any order, also those of which one half is left.
     ///
     /// # Errors
     ///
     /// If the token can't say so.
     fn objects(&self, store: [u8; 16]) -> Result<Vec<ObjectId>, TokenError>;
+
+    /// How many private keys the token has under this identifier, as it says now: one, unless somebody changed what is in it.
+    ///
+    /// # Errors
+    ///
+    /// If the token can't say so.
+    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError>;
 
     /// What it is, in a few words for messages, without the PIN.
     fn description(&self) -> String;

@@ -23,8 +23,8 @@ pub struct CheckReport {
     pub keys: usize,
     /// How many versions of them.
     pub versions: usize,
-    /// What is wrong with rows: they were changed, put back, or are missing. And which tokens could not be asked for the keys
-    /// that they should have.
+    /// What is wrong with rows: they were changed, put back, or are missing; or a token doesn't have the private key of a
+    /// version, or can't use it. And which tokens could not be asked for the keys that they should have.
     pub damaged: Vec<StoreError>,
     /// Keys in tokens that no version refers to: see [`Store::remove_orphans`]. None are named if rows can't be read, since
     /// any of these may refer to one.
@@ -67,7 +67,8 @@ impl Store {
     }
 
     /// Checks the audit log from its beginning, that the store wrote each entry, that it leads to each of the kept heads, and
-    /// that each row was found and left by each change as the log says, and still is so. It reads the whole storage, in parts.
+    /// that each row was found and left by each change as the log says, and still is so. It reads the whole storage, in parts. Each private key
+    /// in a token is used once, in whatever state its version is, and that is no use that is counted.
     ///
     /// # Errors
     ///
@@ -117,7 +118,7 @@ impl Store {
             }
         }
         let are_known = report.damaged.is_empty();
-        tokens.finish(inner, &mut report.orphans, &mut report.damaged);
+        tokens.finish(&mut report.orphans, &mut report.damaged);
         if !are_known {
             report.orphans.clear();
         }
@@ -156,7 +157,7 @@ fn check_key(
         match &found.private {
             PrivatePart::Sealed(Some(_)) => drop(inner.open_private(&id, found)?),
             PrivatePart::Sealed(None) => {}
-            PrivatePart::InToken { .. } => tokens.refer(&id, &found.private),
+            PrivatePart::InToken { .. } => tokens.refer(inner, &id, found)?,
         }
     }
     Ok(versions.len())

@@ -208,9 +208,10 @@ pub enum StoreError {
         /// Why.
         error: TokenError,
     },
-    /// The versions are destroyed or removed, but private keys of theirs are still in a token.
+    /// The versions are destroyed or removed, but private keys of theirs were not removed from a token: it was away, or it has
+    /// no such key, as another token has that was given the same name.
     #[error(
-        "it is destroyed, but its private key is still in token {token}: {error}; destroy it again, or remove what no version refers to"
+        "it is destroyed, but its private key was not removed from token {token}: {error}; then destroy it again, or remove what no version refers to"
     )]
     LeftInToken {
         /// Which token.
@@ -250,6 +251,15 @@ pub enum Damage {
     /// The token doesn't have its private key.
     #[error("its private key is not in the token")]
     NotInToken,
+    /// The token has several private keys in its place.
+    #[error("the token has {0} private keys in its place, so that none is used")]
+    SeveralInToken(usize),
+    /// The token has another private key in its place.
+    #[error("the token has another private key in its place")]
+    AnotherInToken,
+    /// The token has a private key in its place, and doesn't use it.
+    #[error("its private key in the token can't be used: {0}")]
+    UnusableInToken(String),
 }
 
 impl StoreError {

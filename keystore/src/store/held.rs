@@ -10,7 +10,7 @@ use pq_keys::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
 use pq_keys::{Algorithm, KeyError, PrivateKey, PublicKey, SignatureAlgorithm, Signer, SubjectKey};
 use zeroize::Zeroizing;
 
-use super::error::StoreError;
+use super::error::{Damage, StoreError};
 use super::signatures::{TAKES_MESSAGES, cannot, hashed, sign_by, verify_by};
 use crate::custody::answers::InvalidAnswer;
 use crate::custody::{ObjectId, Token, TokenError, TokenInput, TokenName};
@@ -115,6 +115,28 @@ impl KeyInToken {
             false => Err(self.failed(InvalidAnswer::Attribute(
                 "it decapsulates by another private key",
             ))),
+        }
+    }
+
+    /// Checks that the token has the private key, and no other one in its place.
+    pub(super) fn check(&self) -> Result<Result<(), Damage>, StoreError> {
+        let count = self.token.private_keys(&self.object);
+        let found = match count.map_err(|error| self.failed(error)) {
+            Ok(0) => return Ok(Err(Damage::NotInToken)),
+            Ok(1) => self.try_out(),
+            Ok(count) => return Ok(Err(Damage::SeveralInToken(count))),
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(()) => Ok(Ok(())),
+            Err(StoreError::Token { error, .. }) if !error.is_of_token() => Ok(Err(match error {
+                TokenError::NoObject(_) => Damage::NotInToken,
+                TokenError::Answer(InvalidAnswer::Signature | InvalidAnswer::Attribute(_)) => {
+                    Damage::AnotherInToken
+                }
+                error => Damage::UnusableInToken(error.to_string()),
+            })),
+            Err(error) => Err(error),
         }
     }
 

@@ -57,7 +57,7 @@ impl Inner {
     }
 
     /// The private key of a record, wherever it is. A token isn't asked yet.
-    fn held(&self, id: &KeyId, record: &VersionRecord) -> Result<HeldKey, StoreError> {
+    pub(super) fn held(&self, id: &KeyId, record: &VersionRecord) -> Result<HeldKey, StoreError> {
         let Some((name, object)) = record.private.in_token() else {
             return self.open_private(id, record).map(HeldKey::Here);
         };

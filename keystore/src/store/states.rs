@@ -110,8 +110,8 @@ impl Store {
     ///
     /// [`StoreError::NotYet`] before that time by the clock, [`StoreError::ClockBehind`] and
     /// [`StoreError::ClockAhead`], [`StoreError::State`] unless it is scheduled, and those of [`disable`](Self::disable).
-    /// [`StoreError::LeftInToken`] if it is destroyed, but its token didn't remove the private key, as it was away: then
-    /// destroying it again removes it there.
+    /// [`StoreError::LeftInToken`] if it is destroyed, but its token didn't remove the private key, as it was away, or has no
+    /// such key: then destroying it again, with the token that has it, removes it there.
     pub fn destroy(&self, principal: &Principal, id: &KeyId) -> Result<(), StoreError> {
         let inner = self.inner();
         match inner.destroy_version(principal, id) {
@@ -179,8 +179,12 @@ impl Store {
                     Ok((Some(record.first), left))
                 },
             )?;
-            left.iter()
-                .try_for_each(|left| inner.remove_from_token(left))?;
+            // The error is the first, and all are tried: nobody comes back to those after it.
+            let removed: Vec<_> = left
+                .iter()
+                .map(|left| inner.remove_from_token(left))
+                .collect();
+            removed.into_iter().collect::<Result<(), _>>()?;
         }
     }
 }

@@ -12,8 +12,8 @@ use std::collections::HashSet;
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
 
 use super::Store;
-use super::error::{Damage, StoreError};
-use super::held::KeyInToken;
+use super::error::StoreError;
+use super::held::{HeldKey, KeyInToken};
 use super::inner::Inner;
 use super::log_check::LogCheck;
 use super::rows::Rows;
@@ -21,7 +21,7 @@ use crate::custody::answers::InvalidAnswer;
 use crate::custody::{ObjectId, Token, TokenError, TokenName};
 use crate::name::{KeyId, KeyName};
 use crate::policy::{Principal, Verb};
-use crate::record::{PrivatePart, VersionState};
+use crate::record::{PrivatePart, VersionRecord, VersionState};
 use crate::storage::RowKey;
 
 /// How often a key is made anew because others were removed meanwhile.
@@ -57,10 +57,11 @@ impl MadeInToken {
     }
 }
 
-/// Where a private key is.
+/// Where a private key is, or was until its version was destroyed.
 pub(super) struct PlaceInToken {
     token: TokenName,
     object: ObjectId,
+    is_destroyed: bool,
 }
 
 impl PlaceInToken {
@@ -69,6 +70,7 @@ impl PlaceInToken {
         private.in_token().map(|(token, object)| Self {
             token: token.clone(),
             object: *object,
+            is_destroyed: !private.exists(),
         })
     }
 }
@@ -103,8 +105,11 @@ impl Store {
         let referred = inner.referred()?;
         orphans.retain(|orphan| !referred.contains(&orphan.object));
         for orphan in &orphans {
-            let removed = inner.token(&orphan.token)?.destroy(&orphan.object);
-            removed.map_err(|error| failed(&orphan.token, error))?;
+            match inner.token(&orphan.token)?.destroy(&orphan.object) {
+                // Others may have removed it since.
+                Ok(()) | Err(TokenError::NoObject(_)) => {}
+                Err(error) => return Err(failed(&orphan.token, error)),
+            }
         }
         Ok(orphans)
     }
@@ -240,9 +245,24 @@ impl Inner {
             token: place.token.clone(),
             error,
         };
-        match self.options.tokens.get(&place.token) {
-            Some(token) => token.destroy(&place.object).map_err(left),
-            None => Err(left(TokenError::NotGiven)),
+        let token = self.options.tokens.get(&place.token);
+        let token = token.ok_or_else(|| left(TokenError::NotGiven))?;
+        match token.destroy(&place.object) {
+            // That of a version that was destroyed before is gone. Otherwise, another token may have it, which is called the same.
+            Err(TokenError::NoObject(_)) if place.is_destroyed => Ok(()),
+            removed => removed.map_err(left),
+        }
+    }
+
+    /// Whether a version has a private key now.
+    fn has_private(&self, id: &KeyId) -> Result<bool, StoreError> {
+        let rows = [RowKey::key(id.name()), RowKey::version(id)];
+        let rows = self.table.read(&rows)?;
+        match rows.key(id.name())? {
+            Some(record) if record.state(id.version()).is_some() => {
+                Ok(rows.version(id, &record)?.private.exists())
+            }
+            _ => Ok(false),
         }
     }
 
@@ -289,13 +309,14 @@ impl Inner {
     }
 }
 
-/// What tokens had when a check began, and which of it versions refer to.
+/// What tokens had when a check began, and whether they have what versions refer to.
 pub(super) struct TokensSeen {
     /// Keys that no version was found to refer to yet.
     unreferred: BTreeMap<TokenName, HashSet<ObjectId>>,
-    /// Keys that versions refer to, and no token had.
-    missing: Vec<(KeyId, TokenName, ObjectId)>,
-    errors: Vec<StoreError>,
+    /// Versions whose private keys tokens don't have as they should.
+    damaged: Vec<StoreError>,
+    /// Why tokens could not be asked, one of each.
+    failed: BTreeMap<TokenName, StoreError>,
 }
 
 impl TokensSeen {
@@ -303,8 +324,8 @@ impl TokensSeen {
     pub(super) fn look(inner: &Inner) -> Self {
         let mut seen = Self {
             unreferred: BTreeMap::new(),
-            missing: Vec::new(),
-            errors: Vec::new(),
+            damaged: Vec::new(),
+            failed: BTreeMap::new(),
         };
         for (name, token) in &inner.options.tokens {
             match inner.objects(name, token) {
@@ -312,49 +333,54 @@ impl TokensSeen {
                     let objects = objects.into_iter().collect();
                     seen.unreferred.insert(name.clone(), objects);
                 }
-                Err(error) => seen.errors.push(error),
+                Err(error) => drop(seen.failed.insert(name.clone(), error)),
             }
         }
         seen
     }
 
-    /// A version refers to a key in a token.
-    pub(super) fn refer(&mut self, id: &KeyId, private: &PrivatePart) {
+    /// A version may refer to a key in a token, which is tried out.
+    pub(super) fn refer(
+        &mut self,
+        inner: &Inner,
+        id: &KeyId,
+        found: &VersionRecord,
+    ) -> Result<(), StoreError> {
+        let private = &found.private;
         let Some((token, object)) = private.in_token().filter(|_| private.exists()) else {
-            return;
+            return Ok(());
         };
-        let had = self
-            .unreferred
-            .get_mut(token)
-            .is_some_and(|objects| objects.remove(object));
-        if !had {
-            self.missing.push((id.clone(), token.clone(), *object));
+        if let Some(objects) = self.unreferred.get_mut(token) {
+            objects.remove(object);
         }
+        // One that doesn't answer isn't waited for again.
+        if self.failed.contains_key(token) {
+            return Ok(());
+        }
+        let checked = match inner.held(id, found) {
+            Ok(HeldKey::InToken(key)) => key.check(),
+            Ok(HeldKey::Here(_)) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        match checked {
+            Ok(Ok(())) => {}
+            // It may have been destroyed since its row was read.
+            Ok(Err(reason)) => {
+                if inner.has_private(id)? {
+                    let row = RowKey::version(id);
+                    self.damaged.push(StoreError::damaged(&row, reason));
+                }
+            }
+            Err(error @ StoreError::Token { .. }) => {
+                self.failed.insert(token.clone(), error);
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     /// Says what is missing, and what nobody refers to.
-    pub(super) fn finish(
-        self,
-        inner: &Inner,
-        all_orphans: &mut Vec<Orphan>,
-        damaged: &mut Vec<StoreError>,
-    ) {
-        let failed: HashSet<_> = self.errors.iter().filter_map(token_of).collect();
-        for (id, name, object) in &self.missing {
-            if failed.contains(name) {
-                continue;
-            }
-            let row = RowKey::version(id);
-            damaged.push(match inner.token(name) {
-                // It may have been made since.
-                Ok(token) => match inner.objects(name, token) {
-                    Ok(objects) if objects.contains(object) => continue,
-                    Ok(_) => StoreError::damaged(&row, Damage::NotInToken),
-                    Err(error) => error,
-                },
-                Err(error) => error,
-            });
-        }
+    pub(super) fn finish(self, all_orphans: &mut Vec<Orphan>, damaged: &mut Vec<StoreError>) {
         let orphans = self.unreferred.into_iter().flat_map(|(token, objects)| {
             objects.into_iter().map(move |object| Orphan {
                 token: token.clone(),
@@ -363,13 +389,7 @@ impl TokensSeen {
         });
         all_orphans.extend(orphans);
         all_orphans.sort_unstable();
-        damaged.extend(self.errors);
-    }
-}
-
-fn token_of(error: &StoreError) -> Option<TokenName> {
-    match error {
-        StoreError::Token { token, .. } => Some(token.clone()),
-        _ => None,
+        damaged.extend(self.damaged);
+        damaged.extend(self.failed.into_values());
     }
 }

@@ -202,12 +202,7 @@ impl Opened {
         if let Some(handle) = self.handles.get(&place) {
             return Ok(*handle);
         }
-        let wanted = [
-            Attribute::Token(true),
-            Attribute::Class(class),
-            Attribute::Id(object.as_bytes().to_vec()),
-        ];
-        let found = self.session.find_objects(&wanted)?;
+        let found = self.look(object, class)?;
         match found[..] {
             [handle] => {
                 if self.handles.len() >= MAX_HANDLES {
@@ -219,6 +214,20 @@ impl Opened {
             [] => Err(Failure::Token(TokenError::NoObject(*object))),
             _ => Err(InvalidAnswer::Several(found.len()).into()),
         }
+    }
+
+    /// All private or public keys with this identifier, as the token says now.
+    pub(super) fn look(
+        &self,
+        object: &ObjectId,
+        class: ObjectClass,
+    ) -> Result<Vec<ObjectHandle>, Failure> {
+        let wanted = [
+            Attribute::Token(true),
+            Attribute::Class(class),
+            Attribute::Id(object.as_bytes().to_vec()),
+        ];
+        Ok(self.session.find_objects(&wanted)?)
     }
 
     /// Forgets the handles of a key pair.

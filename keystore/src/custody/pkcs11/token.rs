@@ -139,6 +139,7 @@ impl Token for Pkcs11Token {
     }
 
     fn destroy(&self, object: &ObjectId) -> Result<(), TokenError> {
+        let mut has_found = false;
         self.sessions.with(|opened| {
             opened.forget(object);
             let wanted = [
@@ -149,8 +150,12 @@ impl Token for Pkcs11Token {
             for _ in 0..DESTROYED {
                 let found = opened.session.find_objects(&wanted)?;
                 if found.is_empty() {
-                    return Ok(());
+                    return match has_found {
+                        true => Ok(()),
+                        false => Err(TokenError::NoObject(*object).into()),
+                    };
                 }
+                has_found = true;
                 for handle in found {
                     opened.session.destroy_object(handle)?;
                 }
@@ -169,6 +174,14 @@ impl Token for Pkcs11Token {
         Err(TokenError::Busy {
             sessions: self.sessions.options().sessions,
             seconds: 0,
+        })
+    }
+
+    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
+        self.sessions.with(|opened| {
+            opened.forget(object);
+            let found = opened.look(object, ObjectClass::PRIVATE_KEY)?;
+            Ok(found.len())
         })
     }
 

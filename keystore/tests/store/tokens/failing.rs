@@ -8,10 +8,11 @@ use std::sync::Mutex;
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
 use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput};
 use pq_keystore::policy::Input;
+use pq_keystore::storage::RowKey;
 use pq_keystore::{Store, StoreError, VersionState};
 use zeroize::Zeroizing;
 
-use super::stand_in::{Mood, StandIn};
+use super::stand_in::{Mood, StandIn, TokenInMemory};
 use super::{MESSAGE, token};
 use crate::kit::{Clock, Fixture, admin, code, kek, name, named, user, user_policy, version};
 use crate::places::Place;
@@ -359,4 +360,87 @@ fn a_made_key_is_tried_out() {
         assert_eq!(store.show(&admin(), &key).unwrap().versions.len(), 1);
         assert_eq!(store.check(&admin(), &[]).unwrap().orphans, []);
     }
+}
+
+/// A version whose private key is gone, is there twice or is another is found, also while its public key is left.
+#[test]
+fn a_check_tries_out_each_key() {
+    for algorithm in ["ML-DSA-44", "ML-KEM-512", "ECDSA-P256"] {
+        let place = StandIn::new();
+        let fixture = Fixture::new(&place);
+        let store = &fixture.store;
+        let key = fixture.key("k", algorithm);
+        let object = place.token.objects(store.id()).unwrap()[0];
+        store.rotate(&admin(), &key).unwrap();
+        // Also one that isn't used now.
+        store.disable(&admin(), &key.at(version(1))).unwrap();
+        let of = |name| AnyPrivateKey::generate(named(name)).unwrap();
+        let changes: [(Vec<AnyPrivateKey>, &str); 4] = [
+            (vec![], "is not in the token"),
+            (vec![of(algorithm), of(algorithm)], "2 private keys"),
+            (vec![of(algorithm)], "another private key"),
+            (vec![of("Ed25519")], "can't be used"),
+        ];
+        assert!(store.check(&admin(), &[]).unwrap().damaged.is_empty());
+        for (changed, reason) in changes {
+            let mut kept = changed;
+            place
+                .token
+                .change(&object, |keys| core::mem::swap(keys, &mut kept));
+            let report = store.check(&admin(), &[]).unwrap();
+            assert_eq!(report.orphans, []);
+            let said: Vec<_> = report.damaged.iter().map(ToString::to_string).collect();
+            let [said] = &said[..] else {
+                panic!("{algorithm}, {reason}: {said:?}");
+            };
+            let row = RowKey::version(&key.at(version(1)));
+            assert!(
+                said.contains(row.as_str()) && said.contains(reason),
+                "{said}"
+            );
+            place.token.change(&object, |keys| *keys = kept);
+        }
+    }
+}
+
+/// Another token with the name of the one that has a key removes nothing, and that is said.
+#[test]
+fn a_key_in_another_token_is_left() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let key = fixture.key("k", "ML-DSA-44");
+    let first = key.at(version(1));
+    for _ in 0..3 {
+        fixture.store.rotate(&admin(), &key).unwrap();
+    }
+    let mut policy = user_policy();
+    policy.min_version = version(4);
+    fixture.store.set_policy(&admin(), &key, &policy).unwrap();
+    fixture
+        .store
+        .schedule_destruction(&admin(), &first, DAY)
+        .unwrap();
+    fixture.clock.advance(DAY);
+    let another = fixture
+        .clock
+        .options()
+        .token(token(), Arc::new(TokenInMemory::new()));
+    let other = Store::open(fixture.storage.clone(), &kek(b"secret"), another).unwrap();
+    let left = other.destroy(&admin(), &first).unwrap_err();
+    assert_eq!((left.code(), left.retry()), ("left-in-token", false));
+    assert!(left.to_string().contains("serial number"), "{left}");
+    // It is destroyed in the store. Its token removes it.
+    assert_eq!(code(other.destroy(&admin(), &first)), "state");
+    let objects = || place.token.objects(fixture.store.id()).unwrap().len();
+    assert_eq!(objects(), 4);
+    fixture.store.destroy(&admin(), &first).unwrap();
+    assert_eq!(objects(), 3);
+    // One that was destroyed before isn't missed when its version is removed.
+    assert_eq!(code(other.trim(&admin(), &key, version(2))), "done");
+    assert_eq!(
+        code(other.trim(&admin(), &key, version(4))),
+        "left-in-token"
+    );
+    assert_eq!(fixture.store.remove_orphans(&admin()).unwrap().len(), 2);
+    assert_eq!(objects(), 1);
 }

@@ -71,6 +71,10 @@ impl Token for Removable {
         self.there()?.objects(store)
     }
 
+    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
+        self.there()?.private_keys(object)
+    }
+
     fn description(&self) -> String {
         self.token.description()
     }

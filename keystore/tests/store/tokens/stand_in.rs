@@ -8,6 +8,7 @@ use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey};
 use pq_keys::signing::{Digest, HashedMessage, PreHash, SignatureOptions, SigningVariant};
 use pq_keys::{Algorithm, PrivateKey};
 use pq_keystore::StoreOptions;
+use pq_keystore::custody::answers::InvalidAnswer;
 use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput, TokenName};
 use pq_keystore::policy::Input;
 use pq_keystore::storage::Storage;
@@ -38,7 +39,8 @@ pub(crate) enum Mood {
 }
 
 pub(crate) struct TokenInMemory {
-    keys: Mutex<BTreeMap<ObjectId, AnyPrivateKey>>,
+    /// The private keys under each identifier; without any, the public key alone is left.
+    keys: Mutex<BTreeMap<ObjectId, Vec<AnyPrivateKey>>>,
     mood: Mutex<Mood>,
 }
 
@@ -63,7 +65,16 @@ impl TokenInMemory {
 
     fn key(&self, object: &ObjectId) -> Result<AnyPrivateKey, TokenError> {
         let found = self.keys.lock().unwrap().get(object).cloned();
-        found.ok_or(TokenError::NoObject(*object))
+        match &found.unwrap_or_default()[..] {
+            [] => Err(TokenError::NoObject(*object)),
+            [key] => Ok(key.clone()),
+            several => Err(InvalidAnswer::Several(several.len()).into()),
+        }
+    }
+
+    /// Somebody changes its private keys by other means.
+    pub(crate) fn change(&self, object: &ObjectId, change: impl FnOnce(&mut Vec<AnyPrivateKey>)) {
+        change(self.keys.lock().unwrap().get_mut(object).unwrap());
     }
 }
 
@@ -91,7 +102,7 @@ impl Token for TokenInMemory {
         };
         let key = AnyPrivateKey::generate(algorithm).unwrap();
         let public = key.public_half();
-        let before = self.keys.lock().unwrap().insert(*object, key);
+        let before = self.keys.lock().unwrap().insert(*object, vec![key]);
         assert!(before.is_none(), "it has such an object");
         match mood {
             Mood::AwayAfterMaking => Err(TokenError::Away("the line is cut".into())),
@@ -109,7 +120,7 @@ impl Token for TokenInMemory {
             (AnyPrivateKey::PostQuantum(_) | AnyPrivateKey::Classical(_), _) => key.clone(),
             _ => return Err(unsupported("import such keys")),
         };
-        let before = self.keys.lock().unwrap().insert(*object, key);
+        let before = self.keys.lock().unwrap().insert(*object, vec![key]);
         assert!(before.is_none(), "it has such an object");
         match mood {
             Mood::AwayAfterMaking => Err(TokenError::Away("the line is cut".into())),
@@ -120,7 +131,9 @@ impl Token for TokenInMemory {
     fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
         let mood = self.mood()?;
         let mut key = self.key(request.object)?;
-        assert_eq!(key.algorithm(), request.algorithm);
+        if key.algorithm() != request.algorithm {
+            return Err(TokenError::Refused("its key is of another type".into()));
+        }
         match mood {
             Mood::SignsBytes(len) => return Ok(vec![7; len]),
             Mood::SignsByAnother => key = AnyPrivateKey::generate(request.algorithm).unwrap(),
@@ -178,13 +191,19 @@ impl Token for TokenInMemory {
         if self.mood()? == Mood::AwayAfterMaking {
             return Err(TokenError::Away("the line is cut".into()));
         }
-        self.keys.lock().unwrap().remove(object);
-        Ok(())
+        let removed = self.keys.lock().unwrap().remove(object);
+        removed.map(drop).ok_or(TokenError::NoObject(*object))
     }
 
     fn objects(&self, _: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
         self.mood()?;
         Ok(self.keys.lock().unwrap().keys().copied().collect())
+    }
+
+    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
+        self.mood()?;
+        let keys = self.keys.lock().unwrap();
+        Ok(keys.get(object).map_or(0, Vec::len))
     }
 
     fn description(&self) -> String {

@@ -156,7 +156,9 @@ impl Cancel {
 impl Destroy {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
         let otherwise = |state| match state {
-            VersionState::Destroyed { .. } => "nothing is to be done",
+            VersionState::Destroyed { .. } => {
+                "nothing is to be done, unless it was \"left-in-token\": then name the token that has its private key"
+            }
             _ => "say first when it may be destroyed (\"pqtls store schedule-destruction\")",
         };
         self.of.change(json, otherwise, |opened, id| {
