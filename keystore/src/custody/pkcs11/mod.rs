@@ -7,6 +7,7 @@ mod module;
 mod options;
 mod sessions;
 mod token;
+mod turn;
 
 pub use self::kek::Pkcs11Kek;
 pub use self::options::{Pin, Pkcs11Options};

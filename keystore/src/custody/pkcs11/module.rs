@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
@@ -10,14 +11,35 @@ use cryptoki::slot::Slot;
 
 use super::failure::{describe, refused};
 use super::options::Pkcs11Options;
+use super::turn::Turn;
 use crate::custody::TokenError;
 
 /// The modules of this process. They stay loaded: other libraries of the process may use them, too, and finalising one would
 /// end all their sessions.
-static MODULES: Mutex<Option<HashMap<PathBuf, Pkcs11>>> = Mutex::new(None);
+static MODULES: Mutex<Option<HashMap<PathBuf, Arc<Module>>>> = Mutex::new(None);
 
-/// The module in this file, initialised.
-pub(super) fn load(path: &Path) -> Result<Pkcs11, TokenError> {
+/// A file that is a module, or may be one.
+#[derive(Default)]
+struct Module {
+    loaded: OnceLock<Pkcs11>,
+    /// Who loads and initialises it.
+    loading: Turn,
+}
+
+/// That of this file.
+fn module_of(file: PathBuf) -> Arc<Module> {
+    let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let modules = modules.get_or_insert_default();
+    modules.entry(file).or_default().clone()
+}
+
+/// What is said where another thread's call of a module hasn't returned.
+pub(super) fn is_silent() -> TokenError {
+    TokenError::Away("its module doesn't answer".into())
+}
+
+/// The module in this file, initialised. Other threads that do so are waited for until then.
+pub(super) fn load(path: &Path, until: Instant) -> Result<Pkcs11, TokenError> {
     let failed = |reason: String| TokenError::Module {
         module: path.display().to_string(),
         reason,
@@ -25,19 +47,18 @@ pub(super) fn load(path: &Path) -> Result<Pkcs11, TokenError> {
     let file = path
         .canonicalize()
         .map_err(|error| failed(error.to_string()))?;
-    let mut modules = MODULES.lock().unwrap_or_else(PoisonError::into_inner);
-    let modules = modules.get_or_insert_default();
-    let module = match modules.get(&file) {
-        Some(module) => module.clone(),
+    let module = module_of(file.clone());
+    let _turn = module.loading.take(until).ok_or_else(is_silent)?;
+    let loaded = match module.loaded.get() {
+        Some(loaded) => loaded.clone(),
         None => Pkcs11::new(&file).map_err(|error| failed(describe(&error)))?,
     };
     // Another library of the process may have finalised it.
-    match module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
+    match loaded.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
         Ok(()) | Err(Error::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => {}
         Err(error) => return Err(failed(describe(&error))),
     }
-    modules.insert(file, module.clone());
-    Ok(module)
+    Ok(module.loaded.get_or_init(|| loaded).clone())
 }
 
 /// The slot where the token is now.
@@ -80,5 +101,33 @@ pub(super) fn slot_of(module: &Pkcs11, options: &Pkcs11Options) -> Result<Slot, 
             found.len(),
             options.label
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+
+    /// A module whose initialisation hangs stops no other one, and those who want it no longer than they wait.
+    #[test]
+    fn a_module_that_hangs_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["hanging", "other"].map(|name| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, b"no library").unwrap();
+            file.canonicalize().unwrap()
+        });
+        let code = |file| {
+            let until = Instant::now() + Duration::from_millis(50);
+            load(file, until).map(drop).unwrap_err().code()
+        };
+        let module = module_of(files[0].clone());
+        let hanging = module.loading.take(Instant::now());
+        assert_eq!(code(&files[0]), "token-away");
+        assert_eq!(code(&files[1]), "token-module");
+        drop(hanging);
+        assert_eq!(code(&files[0]), "token-module");
     }
 }

@@ -14,6 +14,7 @@ use cryptoki::types::AuthPin;
 use super::failure::{Failure, refused};
 use super::module;
 use super::options::Pkcs11Options;
+use super::turn::Turn;
 use crate::custody::answers::InvalidAnswer;
 use crate::custody::{ObjectId, TokenError};
 
@@ -23,8 +24,11 @@ const MAX_HANDLES: usize = 256;
 /// The sessions with one token.
 pub(super) struct Sessions {
     options: Pkcs11Options,
+    /// Nobody calls the module while holding it: a call may never return.
     state: Mutex<State>,
     freed: Condvar,
+    /// Who opens a session and logs in.
+    opening: Turn,
 }
 
 #[derive(Default)]
@@ -61,6 +65,7 @@ impl Sessions {
             options,
             state: Mutex::default(),
             freed: Condvar::new(),
+            opening: Turn::default(),
         }
     }
 
@@ -94,10 +99,11 @@ impl Sessions {
     }
 
     fn once<T>(&self, act: impl FnOnce(&mut Opened) -> Result<T, Failure>) -> Result<T, Failure> {
-        let (place, idle) = self.wait_for_place()?;
+        let until = Instant::now() + self.options.wait;
+        let (place, idle) = self.wait_for_place(until)?;
         let mut opened = match idle {
             Some(opened) => opened,
-            None => self.open()?,
+            None => self.open(until)?,
         };
         let result = act(&mut opened);
         let mut state = self.state();
@@ -121,8 +127,7 @@ impl Sessions {
     }
 
     /// Waits until one more session may be used, and takes one that is open, if any.
-    fn wait_for_place(&self) -> Result<(Place<'_>, Option<Opened>), Failure> {
-        let until = Instant::now() + self.options.wait;
+    fn wait_for_place(&self, until: Instant) -> Result<(Place<'_>, Option<Opened>), Failure> {
         let mut state = self.state();
         while state.used >= self.options.sessions {
             let left = until.saturating_duration_since(Instant::now());
@@ -142,7 +147,11 @@ impl Sessions {
     }
 
     /// Opens a session, and logs in unless another session of this process did.
-    fn open(&self) -> Result<Opened, Failure> {
+    fn open(&self, until: Instant) -> Result<Opened, Failure> {
+        // One PIN at a time: a wrong one is offered once, not by each thread. Whoever waits for a module that hangs asks it
+        // nothing meanwhile, so that it waits no longer than it should.
+        let turn = self.opening.take(until);
+        let _turn = turn.ok_or_else(module::is_silent)?;
         let generation = {
             let state = self.state();
             if let Some(refused) = &state.refused {
@@ -150,7 +159,7 @@ impl Sessions {
             }
             state.generation
         };
-        let module = module::load(&self.options.module)?;
+        let module = module::load(&self.options.module, until)?;
         let session = self.open_in(&module)?;
         self.log_in(&module, &session)?;
         Ok(Opened {
@@ -174,16 +183,11 @@ impl Sessions {
                 return Ok(());
             }
         }
-        // One PIN at a time: a wrong one is offered once, not by each thread.
-        let mut state = self.state();
-        if let Some(refused) = &state.refused {
-            return Err(Failure::Token(refused.clone()));
-        }
         match session.login(UserType::User, pin.as_ref()) {
             Ok(()) | Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => Ok(()),
             Err(error) => {
                 if let error @ TokenError::Pin(_) = refused(&error) {
-                    state.refused = Some(error);
+                    self.state().refused = Some(error);
                 }
                 Err(error.into())
             }
@@ -233,5 +237,35 @@ impl Opened {
     /// Forgets the handles of a key pair.
     pub(super) fn forget(&mut self, object: &ObjectId) {
         self.handles.retain(|(kept, _), _| kept != object);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// A thread whose login hangs stops no other one for longer than the options say.
+    #[test]
+    fn a_module_that_hangs_is_not_waited_for() {
+        let options =
+            Pkcs11Options::new("/nonexistent/module", "t").wait(Duration::from_millis(50));
+        let sessions = Sessions::new(options);
+        let now = Instant::now();
+        let code = || sessions.with(|_| Ok(())).unwrap_err().code();
+        let hanging = sessions.opening.take(now);
+        assert!(hanging.is_some());
+        thread::scope(|scope| {
+            let waiting = [(); 3].map(|()| scope.spawn(code));
+            for waited in waiting {
+                assert_eq!(waited.join().unwrap(), "token-away");
+            }
+        });
+        assert!(now.elapsed() < Duration::from_secs(20));
+        assert_eq!(sessions.state().used, 0);
+        // Once it answers, the next one is in turn.
+        drop(hanging);
+        assert_eq!(code(), "token-module");
     }
 }
