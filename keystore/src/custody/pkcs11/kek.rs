@@ -9,6 +9,7 @@ use pq_keys::random;
 use zeroize::Zeroizing;
 
 use super::failure::Failure;
+use super::objects;
 use super::options::Pkcs11Options;
 use super::sessions::{Opened, Sessions};
 use crate::custody::TokenError;
@@ -82,7 +83,7 @@ impl Pkcs11Kek {
             Attribute::KeyType(KeyType::AES),
             Attribute::Label(self.label.as_bytes().to_vec()),
         ];
-        let found = opened.session.find_objects(&wanted)?;
+        let found = objects::find(&opened.session, &wanted, objects::FEW)?;
         match found[..] {
             [] => Ok(None),
             [key] => Ok(Some(key)),

@@ -4,6 +4,7 @@ mod failure;
 mod kek;
 mod mechanisms;
 mod module;
+mod objects;
 mod options;
 mod sessions;
 mod token;

@@ -13,6 +13,7 @@ use cryptoki::types::AuthPin;
 
 use super::failure::{Failure, refused};
 use super::module;
+use super::objects;
 use super::options::Pkcs11Options;
 use super::turn::Turn;
 use crate::custody::answers::InvalidAnswer;
@@ -231,7 +232,7 @@ impl Opened {
             Attribute::Class(class),
             Attribute::Id(object.as_bytes().to_vec()),
         ];
-        Ok(self.session.find_objects(&wanted)?)
+        objects::find(&self.session, &wanted, objects::FEW)
     }
 
     /// Forgets the handles of a key pair.

@@ -1,5 +1,7 @@
 //! A token behind PKCS#11 as a place for private keys.
 
+use core::num::NonZeroUsize;
+
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{
@@ -11,6 +13,7 @@ use zeroize::Zeroizing;
 
 use super::failure::Failure;
 use super::mechanisms::{self, Generation, Import, SecretAttributes};
+use super::objects;
 use super::options::Pkcs11Options;
 use super::sessions::Sessions;
 use crate::custody::answers::{self, InvalidAnswer, MAX_ATTRIBUTE_LEN, PublicAttributes};
@@ -18,6 +21,9 @@ use crate::custody::{ObjectId, Token, TokenError, TokenInput};
 
 /// How often the keys of a token are listed while others remove some.
 const LISTED: usize = 32;
+
+/// How many private or public keys of all applications a token has that is listed.
+const MAX_KEYS: NonZeroUsize = NonZeroUsize::new(1 << 18).unwrap();
 
 /// How often it is looked whether a key is gone.
 const DESTROYED: usize = 8;
@@ -29,7 +35,8 @@ const DESTROYED: usize = 8;
 /// token that was away is used again as soon as it is back. A PIN that was refused isn't tried again by this value.
 ///
 /// Each call blocks until the module answers, and a module may hang. The module is code in this process: what it answers is
-/// checked, what it does is not. It is loaded once for all tokens, and stays.
+/// checked, what it does is not: it can end the process, also by the length that it says a signature has, for which memory is
+/// taken before it is seen here. It is loaded once for all tokens, and stays.
 ///
 /// PKCS#11 has no mechanism for external µ, so that a token signs messages and digests only; digests are those of SHA-2.
 pub struct Pkcs11Token {
@@ -148,7 +155,7 @@ impl Token for Pkcs11Token {
             ];
             // The halves of a pair that is being made may come one after the other.
             for _ in 0..DESTROYED {
-                let found = opened.session.find_objects(&wanted)?;
+                let found = objects::find(&opened.session, &wanted, objects::FEW)?;
                 if found.is_empty() {
                     return match has_found {
                         true => Ok(()),
@@ -321,7 +328,12 @@ fn list(session: &Session, store: [u8; 16]) -> Result<Option<Vec<ObjectId>>, Fai
     // Public keys, too: a pair may have lost its other half.
     for class in [ObjectClass::PRIVATE_KEY, ObjectClass::PUBLIC_KEY] {
         let wanted = [Attribute::Token(true), Attribute::Class(class)];
-        for handle in session.find_objects(&wanted)? {
+        let found = objects::find(session, &wanted, MAX_KEYS)?;
+        if found.len() == MAX_KEYS.get() {
+            let reason = format!("it has {MAX_KEYS} keys or more, which are too many to be listed");
+            return Err(TokenError::Refused(reason).into());
+        }
+        for handle in found {
             match object_of(session, handle, store) {
                 // Modules say either of an object that is gone.
                 Err(Error::Pkcs11(
