@@ -13,6 +13,23 @@ use crate::name::{InvalidName, KeyName};
 pub struct TokenName(Box<str>);
 
 impl TokenName {
+    /// That of the token with this label: its letters in lower case, and all characters that a name hasn't as `-`. So labels that
+    /// are alike give one name.
+    ///
+    /// # Errors
+    ///
+    /// If that is no name, since it is too long or begins otherwise.
+    pub fn of_label(label: &str) -> Result<Self, InvalidTokenName> {
+        let name: String = label
+            .chars()
+            .map(|character| match character.to_ascii_lowercase() {
+                kept @ ('a'..='z' | '0'..='9' | '-' | '_' | '.') => kept,
+                _ => '-',
+            })
+            .collect();
+        name.parse()
+    }
+
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0

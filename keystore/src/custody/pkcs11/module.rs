@@ -12,7 +12,7 @@ use cryptoki::slot::Slot;
 use super::failure::{describe, refused};
 use super::options::Pkcs11Options;
 use super::turn::Turn;
-use crate::custody::TokenError;
+use crate::custody::{TokenError, TokenName};
 
 /// The modules of this process. They stay loaded: other libraries of the process may use them, too, and finalising one would
 /// end all their sessions.
@@ -81,24 +81,41 @@ pub(super) fn slot_of(module: &Pkcs11, options: &Pkcs11Options) -> Result<Slot, 
             )) => continue,
             Err(error) => return Err(away(&error)),
         };
-        let is_wanted = info.label() == options.label
-            && options
-                .serial
-                .as_ref()
-                .is_none_or(|serial| info.serial_number() == serial);
-        if is_wanted {
-            found.push(slot);
+        let label = info.label().to_owned();
+        found.push((slot, label, info.serial_number().to_owned()));
+    }
+    chosen(found, options)
+}
+
+/// That with the label and serial number of the options, of things with theirs. Without a serial number, it has to be the only
+/// one with its label, and with one that gives the same name in a store.
+fn chosen<T>(found: Vec<(T, String, String)>, options: &Pkcs11Options) -> Result<T, TokenError> {
+    let name = TokenName::of_label(&options.label).ok();
+    let (mut wanted, mut alike) = (Vec::new(), None);
+    for (thing, label, serial) in found {
+        let is_chosen = options.serial.as_ref().map(|chosen| *chosen == serial);
+        if label == options.label && is_chosen != Some(false) {
+            wanted.push(thing);
+        } else if is_chosen.is_none() && name.is_some() && TokenName::of_label(&label).ok() == name
+        {
+            alike = Some(label);
         }
     }
-    match found[..] {
-        [slot] => Ok(slot),
-        [] => Err(TokenError::Away(format!(
+    if let (false, Some(alike)) = (wanted.is_empty(), &alike) {
+        return Err(TokenError::Refused(format!(
+            "the labels {:?} and {alike:?} are alike, and give one name in a store; name the serial number, too",
+            options.label
+        )));
+    }
+    match (wanted.pop(), wanted.len()) {
+        (Some(thing), 0) => Ok(thing),
+        (None, _) => Err(TokenError::Away(format!(
             "no slot has a token {:?}",
             options.label
         ))),
-        _ => Err(TokenError::Refused(format!(
+        (_, others) => Err(TokenError::Refused(format!(
             "{} slots have a token {:?}; name its serial number, too",
-            found.len(),
+            others + 1,
             options.label
         ))),
     }
@@ -109,6 +126,32 @@ mod tests {
     use core::time::Duration;
 
     use super::*;
+
+    /// A store knows tokens by names, of which labels that are alike give one.
+    #[test]
+    fn tokens_of_one_name_are_told_apart_by_number() {
+        let tokens = |labels: &[&str]| {
+            let named = labels.iter().zip(1_u8..);
+            named
+                .map(|(label, number)| (number, (*label).to_owned(), number.to_string()))
+                .collect::<Vec<_>>()
+        };
+        let options = Pkcs11Options::new("module", "Shop A");
+        for (labels, without, second) in [
+            (&["other", "Shop A"][..], Ok(2), Ok(2)),
+            (&["shop-a", "Shop A"], Err("token"), Ok(2)),
+            (&["Shop A", "Shop A"], Err("token"), Ok(2)),
+            (&["Shop A", "shop-a"], Err("token"), Err("token-away")),
+            (&["shop-a"], Err("token-away"), Err("token-away")),
+            (&[], Err("token-away"), Err("token-away")),
+        ] {
+            let code = |error: TokenError| error.code();
+            let found = chosen(tokens(labels), &options).map_err(code);
+            assert_eq!(found, without, "{labels:?}");
+            let numbered = chosen(tokens(labels), &options.clone().serial("2"));
+            assert_eq!(numbered.map_err(code), second, "{labels:?}");
+        }
+    }
 
     /// A module whose initialisation hangs stops no other one, and those who want it no longer than they wait.
     #[test]

@@ -53,7 +53,8 @@ impl TokenOptions {
             (None, None) => return Ok(None),
             _ => return Err(StoreFailure::HalfAToken.into()),
         };
-        let name = name_of(&label)?;
+        let name =
+            TokenName::of_label(&label).map_err(|_| StoreFailure::TokenLabel(label.clone()))?;
         let mut options = Pkcs11Options::new(module, label);
         if let Some(serial) = &self.token_serial {
             options = options.serial(serial);
@@ -91,19 +92,6 @@ impl TokenOptions {
             None => options,
         })
     }
-}
-
-/// The name by which a store knows the token with this label: its letters in lower case, and other characters as "-".
-fn name_of(label: &str) -> Result<TokenName, Failure> {
-    let name: String = label
-        .chars()
-        .map(|character| match character.to_ascii_lowercase() {
-            kept @ ('a'..='z' | '0'..='9' | '-' | '_' | '.') => kept,
-            _ => '-',
-        })
-        .collect();
-    let name = name.parse();
-    Ok(name.map_err(|_| StoreFailure::TokenLabel(label.into()))?)
 }
 
 fn failed(name: &TokenName, error: TokenError) -> Failure {
