@@ -1,6 +1,8 @@
 //! Keys in tokens: in one that is a stand-in of these tests, which can fail and lie, and behind PKCS#11 in kryoptic and SoftHSM.
 
 mod answers;
+#[cfg(all(feature = "pkcs11", unix))]
+mod changed;
 mod failing;
 #[cfg(all(feature = "pkcs11", unix))]
 mod keks;
