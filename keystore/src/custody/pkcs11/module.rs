@@ -1,8 +1,9 @@
 //! Modules, each loaded and initialised once in a process, as PKCS#11 wants it.
 
+use alloc::sync::Arc;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
