@@ -74,7 +74,7 @@ impl fmt::Debug for Request<'_> {
 ///     body: br#"{"type": "ml-dsa", "parameter_set": "65"}"#,
 ///     ..Request::default()
 /// });
-/// assert_eq!(response.status, 204);    // the key is shop/tokens/session
+/// assert_eq!(response.status, 200);    // the key is shop/tokens/session
 /// # Ok(())
 /// # }
 /// ```

@@ -67,6 +67,7 @@ impl Model {
                 self.now += u64::try_from(time.as_millis()).unwrap();
                 return "done";
             }
+            Step::Minimum(minimum) if minimum > VERSIONS => return "policy",
             Step::Minimum(minimum) => {
                 self.minimum = minimum;
                 return "done";

@@ -294,6 +294,10 @@ impl Token for Interrupted {
         self.token.objects(store)
     }
 
+    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
+        self.token.private_keys(object)
+    }
+
     fn description(&self) -> String {
         self.token.description()
     }

@@ -76,6 +76,10 @@ impl Token for MadeElsewhere {
         self.token.objects(store)
     }
 
+    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
+        self.token.private_keys(object)
+    }
+
     fn description(&self) -> String {
         self.token.description()
     }
