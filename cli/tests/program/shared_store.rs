@@ -150,7 +150,11 @@ fn several_servers_have_one_store() {
             thread::sleep(Duration::from_millis(10));
         }
         drop(servers.pop());
-        let ended: Vec<_> = threads.into_iter().map(|one| one.join()).collect();
+        // The rotation ends also after a failure.
+        let mut ended = Vec::new();
+        for thread in threads {
+            ended.push(thread.join());
+        }
         done.store(true, Ordering::SeqCst);
         rotator.join().unwrap();
         ended.into_iter().flat_map(Result::unwrap).collect()

@@ -139,7 +139,7 @@ A file of tokens:
   principal = \"web\"
 
 The server's own key in the store, when a certificate for it is in me.pem:
-  pqtls store serve --kek-file kek --cert me.pem --key store:shop/web/tls --as web --tokens tokens.toml";
+  pqtls store serve --kek-file kek --cert me.pem --key store:a/b/tls --as web --tokens tokens.toml";
 
 /// How often certificates and tokens are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
