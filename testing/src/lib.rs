@@ -1,7 +1,6 @@
 //! What tests of every crate use: a dev-dependency alone, which has no dependencies itself.
 //!
 //! * [`at_once`] shows that hostile costs are refused before any work;
-//! * [`needle`] is a secret that is looked for in a process's memory, on Linux;
 //! * [`skipped`] is how a test says that it does not run;
 //! * [`spent`] is the time that a test has computed.
 //!
@@ -10,7 +9,5 @@
 #![forbid(unsafe_code)]
 
 pub mod at_once;
-#[cfg(target_os = "linux")]
-pub mod needle;
 pub mod skipped;
 pub mod spent;

@@ -1,7 +1,11 @@
-//! A server of TLS whose key is elsewhere, for tests: in a token, or behind the door of a key store.
+//! A server of TLS whose key is elsewhere, for tests: in a token, or behind the door of a key store; and a search for that key in
+//! memory.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+
+#[cfg(target_os = "linux")]
+pub mod needle;
 
 use alloc::sync::Arc;
 use core::net::SocketAddr;

@@ -14,7 +14,7 @@ use cryptoki::types::AuthPin;
 use pq_keys::SubjectKey;
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
 use pq_keystore::custody::{ObjectId, Pkcs11Token, Token, TokenError, TokenInput};
-use testing::needle::Needle;
+use served::needle::Needle;
 use zeroize::Zeroizing;
 
 use super::serving::{InToken, set_up};

@@ -19,7 +19,7 @@ use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use rustls::{ClientConfig, RootCertStore};
 use served::Served;
-use testing::needle::Needle;
+use served::needle::Needle;
 
 const TOKEN: &str = "a-token-of-this-test";
 
