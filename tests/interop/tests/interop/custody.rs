@@ -39,7 +39,7 @@ impl Door {
         let leaf = root.issue(leaf, &key).unwrap();
         work.write("door.pem", leaf.to_pem());
         work.write("door.key", key.to_pkcs8_pem().unwrap().as_bytes());
-        work.write("kek", [7; 32]);
+        work.write("kek", b"a key of 32 bytes for this test!");
         let digest = AccessList::digest(TOKEN.as_bytes());
         let tokens = format!("[[tokens]]\nsha256 = \"{digest}\"\nprincipal = \"server\"\n");
         work.write("tokens.toml", tokens);
