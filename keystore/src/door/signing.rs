@@ -210,10 +210,17 @@ impl Manner<'_> {
             ClassicalAlgorithm::EcdsaP384 => "sha2-384",
             _ => "sha2-256",
         };
-        if self.hash.is_some_and(|named| named != hash) {
+        // Vault's default is SHA-256, so that what is not said is not taken for something else.
+        let is_default = hash == "sha2-256";
+        if self.hash.map_or(!is_default, |named| named != hash) {
             return Err(Refusal::bad(format!(
-                "a key of {algorithm} signs with hash_algorithm {hash} here",
-                algorithm = algorithm.name()
+                "a key of {algorithm} signs with hash_algorithm {hash} here{has_to_be}",
+                algorithm = algorithm.name(),
+                has_to_be = if is_default {
+                    ""
+                } else {
+                    ", which has to be named"
+                },
             )));
         }
         let is_rsa = !matches!(

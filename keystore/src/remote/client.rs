@@ -5,6 +5,7 @@ use core::fmt;
 
 use base64ct::{Base64, Encoding};
 use pq_keys::any::AnyPublicKey;
+use pq_keys::classical::ClassicalAlgorithm;
 use zeroize::Zeroizing;
 
 use super::error::RemoteError;
@@ -56,12 +57,16 @@ pub struct RemoteVersion {
 
 /// Keys of a server that speaks Vault's Transit API, such as [`Door`](crate::door) does. Clones share connections.
 #[derive(Clone)]
-pub struct RemoteStore(Arc<Mount>);
+pub struct RemoteStore {
+    mount: Arc<Mount>,
+    /// By which hash keys sign that have a choice, if that is named.
+    hash: Option<&'static str>,
+}
 
 impl fmt::Debug for RemoteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RemoteStore")
-            .field("mount", &self.0.path)
+            .field("mount", &self.mount.path)
             .finish_non_exhaustive()
     }
 }
@@ -69,12 +74,32 @@ impl fmt::Debug for RemoteStore {
 impl RemoteStore {
     /// The keys under a mount, such as `transit`, for the owner of a token, or of the certificate that the transport shows.
     pub fn new(transport: impl Transport + 'static, mount: &str, token: Option<&str>) -> Self {
-        Self(Arc::new(Mount {
+        let mount = Mount {
             transport: Box::new(transport),
             path: mount.into(),
             token: token.map(|token| Zeroizing::new(token.into())),
             namespace: None,
-        }))
+        };
+        Self {
+            mount: Arc::new(mount),
+            hash: None,
+        }
+    }
+
+    /// The same keys, for those that sign like this one. Vault signs by SHA-256 unless another hash is named: for keys of
+    /// ECDSA-P384, which sign by SHA-384 here, it is named. A [`RemoteSigner`](super::RemoteSigner) does that by itself.
+    #[must_use]
+    pub fn for_key(&self, key: &AnyPublicKey) -> Self {
+        let hash = match key {
+            AnyPublicKey::Classical(key) if key.algorithm() == ClassicalAlgorithm::EcdsaP384 => {
+                Some("sha2-384")
+            }
+            _ => None,
+        };
+        Self {
+            hash,
+            ..self.clone()
+        }
     }
 
     /// Makes a new key of a type that the server knows, such as `mldsa-65`. Returns the version that this request made, which
@@ -95,7 +120,7 @@ impl RemoteStore {
         };
         made(
             &self
-                .0
+                .mount
                 .write(&format!("keys/{}", checked(name)?), &body, false)?,
         )
     }
@@ -107,7 +132,7 @@ impl RemoteStore {
     /// [`RemoteError::Refused`], [`RemoteError::Answer`], and those of the transport, after which there may be a new version.
     pub fn rotate(&self, name: &str) -> Result<Option<Version>, RemoteError> {
         let target = format!("keys/{}/rotate", checked(name)?);
-        made(&self.0.write(&target, &serde_json::Map::new(), false)?)
+        made(&self.mount.write(&target, &serde_json::Map::new(), false)?)
     }
 
     /// A key with its versions.
@@ -117,7 +142,7 @@ impl RemoteStore {
     /// [`RemoteError::Refused`], of which [`is_no_key`](RemoteError::is_no_key) tells that there is none,
     /// [`RemoteError::Answer`], and those of the transport.
     pub fn show(&self, name: &str) -> Result<RemoteKey, RemoteError> {
-        let shown: Shown = data(&self.0.read(&format!("keys/{}", checked(name)?))?)?;
+        let shown: Shown = data(&self.mount.read(&format!("keys/{}", checked(name)?))?)?;
         let versions = shown.keys.into_iter().map(|(version, shown)| {
             Ok(RemoteVersion {
                 version: version.parse()?,
@@ -145,7 +170,7 @@ impl RemoteStore {
         let asked = version;
         let version = version.map_or_else(|| "latest".into(), |version| version.to_string());
         let target = format!("export/public-key/{}/{version}?format=der", checked(name)?);
-        let exported: Exported = data(&self.0.read(&target)?)?;
+        let exported: Exported = data(&self.mount.read(&target)?)?;
         let mut keys = exported.keys.into_iter();
         let (Some((version, key)), None) = (keys.next(), keys.next()) else {
             return Err(RemoteError::Answer("it has not one public key"));
@@ -170,9 +195,9 @@ impl RemoteStore {
         version: Option<Version>,
         input: Input<'_>,
     ) -> Result<RemoteSignature, RemoteError> {
-        let body = one(version, input, None)?;
+        let body = self.with_hash(one(version, input, None)?);
         let response = self
-            .0
+            .mount
             .write(&format!("sign/{}", checked(name)?), &body, true)?;
         signature(data(&response)?, version)
     }
@@ -190,8 +215,9 @@ impl RemoteStore {
         signature: &[u8],
     ) -> Result<bool, RemoteError> {
         let body = one(None, input, Some(Versioned::write(version, signature)))?;
+        let body = self.with_hash(body);
         let response = self
-            .0
+            .mount
             .write(&format!("verify/{}", checked(name)?), &body, true)?;
         valid(data(&response)?)
     }
@@ -211,9 +237,9 @@ impl RemoteStore {
             input: Base64::encode_string(message),
             signature: None,
         });
-        let body = batch(version, items.collect());
+        let body = self.with_hash(batch(version, items.collect()));
         let response = self
-            .0
+            .mount
             .write(&format!("sign/{}", checked(name)?), &body, true)?;
         let results = results(&response, messages.len())?;
         Ok(results
@@ -236,12 +262,20 @@ impl RemoteStore {
             input: Base64::encode_string(message),
             signature: Some(Versioned::write(signed.version, &signed.signature)),
         });
-        let body = batch(None, items.collect());
+        let body = self.with_hash(batch(None, items.collect()));
         let response = self
-            .0
+            .mount
             .write(&format!("verify/{}", checked(name)?), &body, true)?;
         let results = results(&response, signatures.len())?;
         Ok(results.into_iter().map(valid).collect())
+    }
+
+    /// The request with the hash that is named. What is prehashed by another would be something else.
+    fn with_hash(&self, body: Use) -> Use {
+        Use {
+            hash_algorithm: self.hash.filter(|_| !body.prehashed),
+            ..body
+        }
     }
 }
 
@@ -284,6 +318,7 @@ fn batch_of(version: Option<Version>, batch_input: Option<Vec<Item>>) -> Use {
         prehashed: false,
         // Keys of RSA sign in this way only, and others have no choice.
         signature_algorithm: Some("pkcs1v15"),
+        hash_algorithm: None,
         input: None,
         signature_context: None,
         signature: None,

@@ -27,6 +27,8 @@ pub(super) struct Use {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) signature_algorithm: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) hash_algorithm: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) input: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) signature_context: Option<String>,

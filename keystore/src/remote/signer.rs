@@ -72,7 +72,7 @@ impl RemoteSigner {
         let (version, key) = store.public_key(name, version)?;
         let algorithm = signature_algorithm(&key)?;
         Ok(Self {
-            store: store.clone(),
+            store: store.for_key(&key),
             name: name.into(),
             version,
             key,

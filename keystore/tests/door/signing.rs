@@ -17,7 +17,6 @@ fn every_algorithm_signs_and_verifies() {
         "mldsa-87",
         "ed25519",
         "ecdsa-p256",
-        "ecdsa-p384",
         "slhdsa-shake-128f",
     ] {
         house.create(key_type, key_type);
@@ -45,6 +44,35 @@ fn every_algorithm_signs_and_verifies() {
         house.post("verify/rsa", &body).expect(200)["data"]["valid"],
         true
     );
+}
+
+/// Vault signs by SHA-256 unless another hash is named, also with P-384: what is not said is not taken for SHA-384.
+#[test]
+fn a_hash_that_is_no_default_is_named() {
+    let house = House::new();
+    house.create("k", "ecdsa-p384");
+    let sha384 = r#""hash_algorithm": "sha2-384""#;
+    house.post("sign/k", r#"{"input": "aGVsbG8="}"#).error(400);
+    let signed = house
+        .post("sign/k", &format!(r#"{{"input": "aGVsbG8=", {sha384}}}"#))
+        .expect(200);
+    let signature = &signed["data"]["signature"];
+    assert_eq!(
+        house
+            .post("sign/k/sha2-384", r#"{"input": "aGVsbG8="}"#)
+            .expect(200)["data"]["key_version"],
+        1
+    );
+    let verify = |more: &str| {
+        let body = format!(r#"{{"input": "aGVsbG8=", "signature": {signature}{more}}}"#);
+        house.post("verify/k", &body)
+    };
+    assert_eq!(
+        verify(&format!(", {sha384}")).expect(200)["data"]["valid"],
+        true
+    );
+    verify("").error(400);
+    verify(r#", "hash_algorithm": "sha2-256""#).error(400);
 }
 
 /// What is asked for in a way that a key does not sign is refused, and not signed in another.
