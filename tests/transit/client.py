@@ -147,7 +147,7 @@ assert opened["data"]["plaintext"] == made["plaintext"]
 imported()
 
 error = refused(hvac.exceptions.InvalidRequest, transit.create_key, "hvac-none", key_type="ecdsa-p521")
-assert error.errors == ["unknown key type ecdsa-p521"], error.errors
+assert error.errors == ['unknown key type "ecdsa-p521"'], error.errors
 # For what isn't there, it reads nothing.
 assert client.read("transit/nothing") is None
 assert client.read("kv/secret") is None

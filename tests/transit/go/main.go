@@ -156,7 +156,7 @@ func main() {
 
 	_, err := logical.Write("transit/keys/go-none", data{"type": "aes256-gcm96"})
 	refusal := refused(400, err)
-	check(len(refusal.Errors) == 1 && refusal.Errors[0] == "unknown key type aes256-gcm96", "Vault's form of errors")
+	check(len(refusal.Errors) == 1 && refusal.Errors[0] == `unknown key type "aes256-gcm96"`, "Vault's form of errors")
 	_, err = logical.Write("transit/nothing", nil)
 	refused(404, err)
 
