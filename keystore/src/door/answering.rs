@@ -28,6 +28,10 @@ pub struct Request<'a> {
     pub vault_token: Option<&'a str>,
     /// The value of `Authorization`, of which `Bearer` and a token is read.
     pub authorization: Option<&'a str>,
+    /// The value of `X-Vault-Namespace`: there are none, so a request for one is refused.
+    pub namespace: Option<&'a str>,
+    /// The value of `X-Vault-Wrap-TTL`: responses are not wrapped, so a request for that is refused.
+    pub wrap_ttl: Option<&'a str>,
     /// The DER of the client's certificate, which TLS has verified.
     pub certificate: Option<&'a [u8]>,
     /// The body. Its length has to be bounded before it is in memory: [`Door::max_body_len`] says by what.
@@ -238,6 +242,23 @@ impl Door {
     ) -> Result<Response, Refusal> {
         if request.body.len() > self.max_body_len {
             return Ok(Self::too_long());
+        }
+        // What would be another key in Vault, or no key in the clear, is not done in another way.
+        if request
+            .namespace
+            .is_some_and(|name| !name.trim_matches('/').is_empty())
+        {
+            return Err(Refusal::bad(
+                "there are no namespaces here; leave X-Vault-Namespace out",
+            ));
+        }
+        if request
+            .wrap_ttl
+            .is_some_and(|time| !["", "0", "0s"].contains(&time))
+        {
+            return Err(Refusal::bad(
+                "responses are not wrapped here; leave X-Vault-Wrap-TTL out",
+            ));
         }
         let operation = Operation::of(request.method, request.query);
         if path == "auth/token/lookup-self" {

@@ -7,7 +7,7 @@ use core::time::Duration;
 use pq_keystore::door::{AccessList, Door, InvalidAccessList, MAX_BATCH, Request};
 use pq_keystore::policy::Verb;
 
-use crate::kit::{CERTIFICATE, House, NOW, ROOT, principal};
+use crate::kit::{CERTIFICATE, House, NOW, ROOT, STRANGER, principal};
 
 #[test]
 fn unknown_paths_and_methods() {
@@ -574,4 +574,44 @@ fn access_lists_and_tokens_are_bounded() {
         [0, 1, 1_024, 1_025, 100_000].map(known),
         [false, true, true, false, false]
     );
+}
+
+/// In Vault these are another key, and an answer without the private key.
+#[test]
+fn namespaces_and_wrapped_responses_are_refused() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    let ask = |namespace, wrap_ttl| {
+        house.send(&Request {
+            method: "GET",
+            path: "/v1/transit/keys/a",
+            vault_token: Some(ROOT),
+            namespace,
+            wrap_ttl,
+            ..Request::default()
+        })
+    };
+    for (namespace, wrap_ttl) in [
+        (None, None),
+        (Some(""), Some("")),
+        (Some("/"), Some("0")),
+        (None, Some("0s")),
+    ] {
+        ask(namespace, wrap_ttl).expect(200);
+    }
+    let said = ask(Some("team-b/"), None).error(400);
+    assert!(said.contains("X-Vault-Namespace"), "{said}");
+    for time in ["60s", "1", "?"] {
+        let said = ask(None, Some(time)).error(400);
+        assert!(said.contains("X-Vault-Wrap-TTL"), "{said}");
+    }
+    // Strangers learn nothing of that, either.
+    let stranger = house.send(&Request {
+        method: "GET",
+        path: "/v1/transit/keys/a",
+        vault_token: Some(STRANGER),
+        namespace: Some("team-b"),
+        ..Request::default()
+    });
+    assert_eq!(stranger.error(403), "permission denied");
 }

@@ -54,6 +54,7 @@ fn answer(door: &Door, request: &Request<Option<Bytes>>, client: &Client) -> Res
             body,
             is_gone: Some(&|| client.is_gone()),
             room: Some(&|len| client.reserve(len)),
+            ..door::Request::default()
         }),
     };
     let mut response = Response::new(Bytes::from_owner(answer.body));

@@ -8,6 +8,8 @@ use pq_keystore::door::{self, Door};
 use pq_serving::{Client, Protection};
 
 const VAULT_TOKEN: HeaderName = HeaderName::from_static("x-vault-token");
+const NAMESPACE: HeaderName = HeaderName::from_static("x-vault-namespace");
+const WRAP_TTL: HeaderName = HeaderName::from_static("x-vault-wrap-ttl");
 
 /// Who sends a request, or the answer if the door knows nobody there.
 pub(super) fn who(
@@ -53,6 +55,8 @@ fn asked<'r>(head: &'r Parts, protection: &'r Protection) -> door::Request<'r> {
         query: head.uri.query(),
         vault_token: field(&head.headers, &VAULT_TOKEN),
         authorization: field(&head.headers, &AUTHORIZATION),
+        namespace: said(&head.headers, &NAMESPACE),
+        wrap_ttl: said(&head.headers, &WRAP_TTL),
         certificate: protection.client_chain.first().map(AsRef::as_ref),
         ..door::Request::default()
     }
@@ -83,4 +87,11 @@ fn field<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let first = values.next()?;
     let text = first.to_str().unwrap_or_default();
     Some(if values.next().is_some() { "" } else { text })
+}
+
+/// What a field says that may be empty. What is no text says something, too.
+fn said<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.find(|value| !value.is_empty())?;
+    Some(value.to_str().unwrap_or("?"))
 }
