@@ -36,7 +36,7 @@ use pq_x509::request::RequestError;
 use pq_x509::validation::ValidationError;
 
 pub(crate) use self::database::DatabaseFailure;
-pub(crate) use self::door::DoorFailure;
+pub(crate) use self::door::{DoorFailure, InvalidDoorAddress};
 pub(crate) use self::store::{StoreFailure, of_store_error};
 pub(crate) use self::transit::TransitFailure;
 use crate::chains::NotAChain;

@@ -42,7 +42,7 @@ impl TransitKek {
     ) -> Self {
         let mount = Mount {
             transport: Box::new(transport),
-            path: address.mount().into(),
+            path: address.engine().mount().into(),
             token: Some(token.text()),
             namespace: address.namespace_field().map(Into::into),
         };

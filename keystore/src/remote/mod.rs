@@ -19,7 +19,7 @@ mod tls;
 mod token;
 mod transport;
 
-pub use self::address::{InvalidTransitAddress, TransitAddress};
+pub use self::address::{EngineAddress, InvalidAddress, TransitAddress};
 pub use self::client::{RemoteKey, RemoteSignature, RemoteStore, RemoteVersion};
 pub use self::error::{RemoteError, TransportError};
 pub use self::kek::TransitKek;

@@ -16,6 +16,8 @@ pub struct RemoteToken(Zeroizing<String>);
 #[error("the token can't be read: {0}")]
 pub struct TokenSourceError(String);
 
+const NOT_ASCII: &str = "a token has letters, digits and signs of ASCII, and is one line";
+
 impl RemoteToken {
     /// More than the longest token has, which is one of a batch.
     const MAX_LEN: usize = 4096;
@@ -25,9 +27,12 @@ impl RemoteToken {
     /// # Errors
     ///
     /// If it is empty, longer than 4,096 bytes, or has characters that stand in no token.
-    pub fn new(token: &str) -> Result<Self, TokenSourceError> {
-        Self::checked(Zeroizing::new(token.into()))
-            .map_err(|reason| TokenSourceError(reason.into()))
+    pub fn new(token: impl AsRef<[u8]>) -> Result<Self, TokenSourceError> {
+        let checked = match core::str::from_utf8(token.as_ref()) {
+            Ok(text) => Self::checked(Zeroizing::new(text.into())),
+            Err(_) => Err(NOT_ASCII),
+        };
+        checked.map_err(|reason| TokenSourceError(reason.into()))
     }
 
     /// The token in a file, which nobody but its owner may read. One end of line after it is no part of it.
@@ -57,9 +62,7 @@ impl RemoteToken {
     fn checked(text: Zeroizing<String>) -> Result<Self, &'static str> {
         match text.len() {
             1..=Self::MAX_LEN if text.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(Self(text)),
-            1..=Self::MAX_LEN => {
-                Err("a token has letters, digits and signs of ASCII, and is one line")
-            }
+            1..=Self::MAX_LEN => Err(NOT_ASCII),
             _ => Err("a token has 1 to 4096 bytes"),
         }
     }

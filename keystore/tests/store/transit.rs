@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use pq_keystore::policy::Input;
 use pq_keystore::remote::{
-    InvalidTransitAddress, RemoteToken, TlsTransport, TlsTransportOptions, TransitAddress,
+    EngineAddress, InvalidAddress, RemoteToken, TlsTransport, TlsTransportOptions, TransitAddress,
     TransitKek, Transport, TransportError, TransportRequest, TransportResponse,
 };
 use pq_keystore::sealing::{Kek, KekError, WrappedKey};
@@ -64,7 +64,7 @@ fn transit_with(
     let mut options = TlsTransportOptions::default();
     (options.connecting, options.answering) = (PATIENCE, answering);
     options.max_body_len = 64 * 1024;
-    let (host, port) = (address.host(), address.port());
+    let (host, port) = (address.engine().host(), address.engine().port());
     let transport = TlsTransport::new(config(pki), host, port, options).unwrap();
     TransitKek::new(
         transport,
@@ -504,40 +504,40 @@ fn addresses_are_read() {
         let address: TransitAddress = text.parse().unwrap();
         assert_eq!(
             (
-                address.host(),
-                address.port(),
-                address.mount(),
+                address.engine().host(),
+                address.engine().port(),
+                address.engine().mount(),
                 address.key()
             ),
             (host, port, mount, key)
         );
         assert_eq!(address.to_string(), text);
     }
-    use InvalidTransitAddress::{Form, NotHttps, TooLong, User};
+    use InvalidAddress::{KeyForm, NotHttps, TooLong, User};
     for (text, reason) in [
         ("http://127.0.0.1:8200/v1/transit/keys/a", NotHttps),
         ("vault:8200/v1/transit/keys/a", NotHttps),
         ("", NotHttps),
         ("https://u:p@vault/v1/transit/keys/a", User),
-        ("https://vault", Form),
-        ("https:///v1/transit/keys/a", Form),
-        ("https://vault:/v1/transit/keys/a", Form),
-        ("https://vault:0/v1/transit/keys/a", Form),
-        ("https://vault:65536/v1/transit/keys/a", Form),
-        ("https://vault:+1/v1/transit/keys/a", Form),
-        ("https://[::1/v1/transit/keys/a", Form),
-        ("https://[::1]x/v1/transit/keys/a", Form),
-        ("https://va ult/v1/transit/keys/a", Form),
-        ("https://vault/transit/keys/a", Form),
-        ("https://vault/v1/keys/a", Form),
-        ("https://vault/v1//keys/a", Form),
-        ("https://vault/v1/transit/keys/", Form),
-        ("https://vault/v1/transit/keys/a/b", Form),
-        ("https://vault/v1/transit/keys/..", Form),
-        ("https://vault/v1/../keys/a", Form),
-        ("https://vault/v1/transit/keys/a?x=y", Form),
-        ("https://vault/v1/transit/keys/a#1", Form),
-        ("https://vault/v1/transit/encrypt/a", Form),
+        ("https://vault", KeyForm),
+        ("https:///v1/transit/keys/a", KeyForm),
+        ("https://vault:/v1/transit/keys/a", KeyForm),
+        ("https://vault:0/v1/transit/keys/a", KeyForm),
+        ("https://vault:65536/v1/transit/keys/a", KeyForm),
+        ("https://vault:+1/v1/transit/keys/a", KeyForm),
+        ("https://[::1/v1/transit/keys/a", KeyForm),
+        ("https://[::1]x/v1/transit/keys/a", KeyForm),
+        ("https://va ult/v1/transit/keys/a", KeyForm),
+        ("https://vault/transit/keys/a", KeyForm),
+        ("https://vault/v1/keys/a", KeyForm),
+        ("https://vault/v1//keys/a", KeyForm),
+        ("https://vault/v1/transit/keys/", KeyForm),
+        ("https://vault/v1/transit/keys/a/b", KeyForm),
+        ("https://vault/v1/transit/keys/..", KeyForm),
+        ("https://vault/v1/../keys/a", KeyForm),
+        ("https://vault/v1/transit/keys/a?x=y", KeyForm),
+        ("https://vault/v1/transit/keys/a#1", KeyForm),
+        ("https://vault/v1/transit/encrypt/a", KeyForm),
         (
             &format!("https://vault/v1/transit/keys/{}", "a".repeat(1024)),
             TooLong,
@@ -545,13 +545,20 @@ fn addresses_are_read() {
     ] {
         assert_eq!(text.parse::<TransitAddress>(), Err(reason), "{text}");
     }
+    let is_on_server = |one: &TransitAddress, other: &str| {
+        let other: TransitAddress = other.parse().unwrap();
+        one.engine().is_on_server_of(other.engine())
+    };
     let address: TransitAddress = "https://Vault/v1/transit/keys/a".parse().unwrap();
-    assert!(address.is_on_server_of(&"https://vault:443/v1/b/keys/c".parse().unwrap()));
-    assert!(!address.is_on_server_of(&"https://vault:8200/v1/transit/keys/a".parse().unwrap()));
+    assert!(is_on_server(&address, "https://vault:443/v1/b/keys/c"));
+    assert!(!is_on_server(
+        &address,
+        "https://vault:8200/v1/transit/keys/a"
+    ));
     for wrong in ["", "/", "a b", "a\r\nX: y", "../a", "a//b"] {
         assert_eq!(
             address.clone().namespace(wrong),
-            Err(InvalidTransitAddress::Namespace),
+            Err(InvalidAddress::Namespace),
             "{wrong}"
         );
     }
@@ -560,6 +567,49 @@ fn addresses_are_read() {
         inside.to_string(),
         "https://Vault/v1/transit/keys/a?namespace=a/b/"
     );
+}
+
+#[test]
+fn addresses_of_engines() {
+    use InvalidAddress::{EngineForm, NotHttps, TooLong, User};
+
+    for (text, host, port, mount) in [
+        ("https://keys.example", "keys.example", 443, "transit"),
+        ("https://keys.example/", "keys.example", 443, "transit"),
+        ("https://key_s:8200/v1/pki", "key_s", 8200, "pki"),
+        ("https://127.0.0.1:1/v1/a/b/", "127.0.0.1", 1, "a/b"),
+        ("https://[::1]/v1/pki", "::1", 443, "pki"),
+    ] {
+        let address: EngineAddress = text.parse().unwrap();
+        assert_eq!(
+            (address.host(), address.port(), address.mount()),
+            (host, port, mount),
+            "{text}"
+        );
+        let again: EngineAddress = address.to_string().parse().unwrap();
+        assert_eq!(again, address);
+    }
+    for (text, reason) in [
+        ("http://keys.example", NotHttps),
+        ("https://", EngineForm),
+        ("https://:8200", EngineForm),
+        ("https://token@keys.example", User),
+        ("https://keys.example:x", EngineForm),
+        ("https://::1", EngineForm),
+        ("https://[keys.example]", EngineForm),
+        ("https://keys.example/v1/", EngineForm),
+        ("https://keys.example/v1", EngineForm),
+        ("https://keys.example/transit", EngineForm),
+        ("https://keys.example/v1/a/../b", EngineForm),
+        ("https://keys.example/v1/a#b", EngineForm),
+        ("https://keys.example?timeout=1", EngineForm),
+        (
+            &format!("https://keys.example/v1/{}", "a".repeat(1024)),
+            TooLong,
+        ),
+    ] {
+        assert_eq!(text.parse::<EngineAddress>(), Err(reason), "{text}");
+    }
 }
 
 #[cfg(unix)]
@@ -578,6 +628,12 @@ fn a_token_is_read_from_a_file_of_its_owner() {
     };
     assert_eq!(read(b"hvs.abc\n", 0o600), Ok(()));
     assert_eq!(read(&[b'1'; 4096], 0o400), Ok(()));
+    assert!(
+        RemoteToken::new(b"hvs.\xff")
+            .unwrap_err()
+            .to_string()
+            .contains("ASCII")
+    );
     for wrong in [
         &b""[..],
         b"\n",

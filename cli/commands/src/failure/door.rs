@@ -1,17 +1,26 @@
 //! Why a command can't use a key behind a door.
 
 use pq_keystore::KeyName;
-use pq_keystore::remote::{RemoteError, TokenSourceError, TransportError};
+use pq_keystore::remote::{InvalidAddress, RemoteError, TokenSourceError, TransportError};
 
 use crate::exit_status::ExitStatus;
 
-/// Why the door to a key store does not do something. The text about an address has nothing of it, since there may be a token in it.
+/// Why the address of a store behind a door can't be read. It has nothing of the address, since there may be a token in it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub(crate) enum InvalidDoorAddress {
+    #[error(transparent)]
+    Address(#[from] InvalidAddress),
+    #[error("its options are connect_timeout=SECONDS and timeout=SECONDS")]
+    UnknownOption,
+    #[error("one of its times has {0}")]
+    Time(&'static str),
+}
+
+/// Why the door to a key store does not do something.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DoorFailure {
-    #[error(
-        "the store's address: {0}; it is https://HOST:PORT/v1/MOUNT, such as https://keys.example:8200/v1/transit"
-    )]
-    Address(&'static str),
+    #[error("the store's address: {0}")]
+    Address(InvalidDoorAddress),
     #[error(
         "who are you to the store? Give your token by --store-token-file FILE or --store-token-credential NAME, or a certificate \
          by --store-cert FILE and --store-cert-key FILE"

@@ -1,6 +1,6 @@
 //! Why the key of Vault or OpenBao that a key store is sealed under can't be asked for.
 
-use pq_keystore::remote::{InvalidTransitAddress, TokenSourceError};
+use pq_keystore::remote::{InvalidAddress, TokenSourceError};
 
 use crate::exit_status::ExitStatus;
 
@@ -8,7 +8,7 @@ use crate::exit_status::ExitStatus;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TransitFailure {
     #[error("the address of the key that the store is sealed under: {0}")]
-    Address(InvalidTransitAddress),
+    Address(InvalidAddress),
     #[error("the address of the key that the store is sealed under: {option} has {problem}")]
     Option {
         option: &'static str,

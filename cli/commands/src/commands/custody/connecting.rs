@@ -1,5 +1,6 @@
 //! What addresses of other machines share: options, and variables.
 
+use core::time::Duration;
 use std::env;
 use std::path::PathBuf;
 
@@ -31,6 +32,15 @@ pub(super) fn encoded(text: &str) -> String {
         byte => format!("%{byte:02X}"),
     };
     text.bytes().map(encode).collect()
+}
+
+/// How long is waited for a server, a number of seconds between one and an hour; or what is there instead.
+pub(super) fn waiting_time(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().ok();
+    let seconds = seconds.filter(|seconds| (1..=3600).contains(seconds));
+    seconds
+        .map(Duration::from_secs)
+        .ok_or("no number of seconds, 1 to 3600")
 }
 
 /// A value of the command line, or else of an environment variable that isn't empty.

@@ -1,31 +1,36 @@
 //! Stores behind a door, which `pqtls store serve` is: their addresses, who asks, and what is asked.
 
 use core::fmt;
+use core::str::FromStr;
 use core::time::Duration;
 use std::path::PathBuf;
 
 use pq_keystore::Version;
 use pq_keystore::remote::{
-    RemoteError, RemoteSigner, RemoteStore, RemoteToken, TlsTransport, TlsTransportOptions,
+    EngineAddress, RemoteError, RemoteSigner, RemoteStore, RemoteToken, TlsTransport,
+    TlsTransportOptions,
 };
 
-use super::connecting::or_variable;
+use super::connecting::{or_variable, waiting_time};
 use super::key_name::{KeyLabel, KeyVersion};
 use super::tls::{self, ClientFiles};
-use crate::failure::{DoorFailure, Failure, StoreFailure};
+use crate::failure::{DoorFailure, Failure, InvalidDoorAddress, StoreFailure};
 use crate::keys::{Algorithm, PublicKey};
 
-/// The address of a store behind a door, as it was given.
+/// The address of a store behind a door.
 #[derive(Clone, Eq, PartialEq)]
-pub(in crate::commands) struct DoorAddress(String);
+pub(in crate::commands) struct DoorAddress {
+    /// As it was given.
+    text: String,
+    read: Result<Parts, InvalidDoorAddress>,
+}
 
 /// What an address says.
-#[derive(Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 struct Parts {
-    host: String,
-    port: u16,
-    mount: String,
-    options: TlsTransportOptions,
+    engine: EngineAddress,
+    connecting: Duration,
+    answering: Duration,
 }
 
 impl DoorAddress {
@@ -33,98 +38,48 @@ impl DoorAddress {
     pub(super) fn in_text(text: &str) -> Option<Self> {
         let schemes = ["https://", "http://"];
         let is_one = schemes.iter().any(|scheme| text.starts_with(scheme));
-        is_one.then(|| Self(text.into()))
-    }
-
-    /// Why the store itself is not here; or what is wrong with the address, of which nothing is told before it was read.
-    pub(in crate::commands) fn needs_store(&self) -> Failure {
-        match self.parts() {
-            Ok(_) => DoorFailure::NeedsStore(self.to_string()).into(),
-            Err(failure) => failure.into(),
-        }
-    }
-
-    /// Reads `https://HOST[:PORT][/v1/MOUNT][?connect_timeout=SECONDS&timeout=SECONDS]`.
-    fn parts(&self) -> Result<Parts, DoorFailure> {
-        let rest = self.0.strip_prefix("https://");
-        let rest = rest.ok_or(DoorFailure::Address("it begins with https://"))?;
-        let (rest, options) = match rest.split_once('?') {
-            Some((rest, options)) => (rest, transport_options(options)?),
-            None => (rest, transport_options("")?),
-        };
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        if authority.contains('@') {
-            return Err(DoorFailure::Address(
-                "no user and no token stand in it, since others may read it; a token is in a file (--store-token-file)",
-            ));
-        }
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
-            _ => (authority, Some(443)),
-        };
-        let is_literal = host.starts_with('[') && host.ends_with(']');
-        let host = match is_literal {
-            true => host.trim_start_matches('[').trim_end_matches(']'),
-            false => host,
-        };
-        let port = port.filter(|_| !host.is_empty() && is_literal == host.contains(':'));
-        let port = port.ok_or(DoorFailure::Address(
-            "after https:// there is the server's name, and its port after a colon",
-        ))?;
-        Ok(Parts {
-            host: host.into(),
-            port,
-            mount: mount(path)?,
-            options,
+        is_one.then(|| Self {
+            text: text.into(),
+            read: text.parse(),
         })
     }
-}
 
-/// The mount in a path, such as `v1/transit`, and `transit` if there is none.
-fn mount(path: &str) -> Result<String, DoorFailure> {
-    let path = path.strip_suffix('/').unwrap_or(path);
-    let mount = match path {
-        "" => Some("transit"),
-        path => path.strip_prefix("v1/"),
-    };
-    let is_part = |part: &str| {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        part.bytes().all(is_plain) && !["", ".", ".."].contains(&part)
-    };
-    let mount = mount.filter(|mount| mount.split('/').all(is_part));
-    let wrong = DoorFailure::Address("its path is /v1/MOUNT, such as /v1/transit, or nothing");
-    mount.map(Into::into).ok_or(wrong)
-}
-
-fn transport_options(text: &str) -> Result<TlsTransportOptions, DoorFailure> {
-    let mut options = TlsTransportOptions::default();
-    (options.connecting, options.answering) = (Duration::from_secs(5), Duration::from_secs(60));
-    for option in text.split('&').filter(|option| !option.is_empty()) {
-        let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        let seconds = value
-            .parse()
-            .ok()
-            .filter(|seconds| (1..=3600).contains(seconds));
-        let seconds = seconds.map(Duration::from_secs);
-        let seconds = seconds.ok_or(DoorFailure::Address(
-            "its options are connect_timeout=SECONDS and timeout=SECONDS, of 1 to 3600",
-        ));
-        match name {
-            "connect_timeout" => options.connecting = seconds?,
-            "timeout" => options.answering = seconds?,
-            _ => {
-                return Err(DoorFailure::Address(
-                    "its options are connect_timeout and timeout",
-                ));
-            }
+    /// Why the store itself is not here; or what is wrong with the address, of which nothing is told then.
+    pub(in crate::commands) fn needs_store(&self) -> Failure {
+        match &self.read {
+            Ok(_) => DoorFailure::NeedsStore(self.to_string()).into(),
+            Err(wrong) => DoorFailure::Address(*wrong).into(),
         }
     }
-    Ok(options)
+}
+
+impl FromStr for Parts {
+    type Err = InvalidDoorAddress;
+
+    /// Reads `https://HOST[:PORT][/v1/MOUNT][?connect_timeout=SECONDS&timeout=SECONDS]`.
+    fn from_str(text: &str) -> Result<Self, InvalidDoorAddress> {
+        let (engine, options) = text.split_once('?').unwrap_or((text, ""));
+        let mut parts = Self {
+            engine: engine.parse()?,
+            connecting: Duration::from_secs(5),
+            answering: Duration::from_secs(60),
+        };
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            let (name, value) = option.split_once('=').unwrap_or((option, ""));
+            let time = match name {
+                "connect_timeout" => &mut parts.connecting,
+                "timeout" => &mut parts.answering,
+                _ => return Err(InvalidDoorAddress::UnknownOption),
+            };
+            *time = waiting_time(value).map_err(InvalidDoorAddress::Time)?;
+        }
+        Ok(parts)
+    }
 }
 
 impl fmt::Display for DoorAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -175,12 +130,8 @@ impl DoorOptions {
     }
 
     fn keys_at(&self, address: &DoorAddress) -> Result<DoorKeys, DoorFailure> {
-        let Parts {
-            host,
-            port,
-            mount,
-            options,
-        } = address.parts()?;
+        let read = address.read.as_ref();
+        let parts = read.map_err(|wrong| DoorFailure::Address(*wrong))?;
         let chain = or_variable(self.store_cert.as_ref(), "PQTLS_STORE_CERT");
         let key = or_variable(self.store_cert_key.as_ref(), "PQTLS_STORE_CERT_KEY");
         let client = match (&chain, &key) {
@@ -195,11 +146,14 @@ impl DoorOptions {
         let roots = or_variable(self.store_ca.as_ref(), "PQTLS_STORE_CA");
         let tls = tls::to_server(&roots.ok_or(DoorFailure::NoRoots)?, client);
         let tls = tls.map_err(DoorFailure::Tls)?;
-        let transport = TlsTransport::new(tls.into(), &host, port, options);
+        let mut options = TlsTransportOptions::default();
+        (options.connecting, options.answering) = (parts.connecting, parts.answering);
+        let engine = &parts.engine;
+        let transport = TlsTransport::new(tls.into(), engine.host(), engine.port(), options);
         let transport = transport.map_err(|error| DoorFailure::Tls(error.to_string()))?;
         let token = token.as_ref().map(RemoteToken::as_str);
         Ok(DoorKeys {
-            store: RemoteStore::new(transport, &mount, token),
+            store: RemoteStore::new(transport, engine.mount(), token),
             address: address.clone(),
         })
     }
@@ -397,60 +351,37 @@ fn key_type(algorithm: Algorithm) -> String {
 mod tests {
     use super::*;
 
-    fn parts(text: &str) -> Result<Parts, DoorFailure> {
-        DoorAddress::in_text(text).unwrap().parts()
-    }
-
     #[test]
-    fn addresses_name_server_and_mount() {
-        for (text, host, port, mount) in [
-            ("https://keys.example", "keys.example", 443, "transit"),
-            ("https://keys.example/", "keys.example", 443, "transit"),
-            (
-                "https://keys.example:8200/v1/pki",
-                "keys.example",
-                8200,
-                "pki",
-            ),
-            ("https://127.0.0.1:1/v1/a/b/", "127.0.0.1", 1, "a/b"),
-            ("https://[::1]/v1/pki", "::1", 443, "pki"),
-            ("https://[::1]:8200?timeout=7", "::1", 8200, "transit"),
-        ] {
-            let found = parts(text).unwrap();
-            assert_eq!(
-                (&*found.host, found.port, &*found.mount),
-                (host, port, mount),
-                "{text}"
-            );
-        }
-        let options = parts("https://a?timeout=7&connect_timeout=3600")
-            .unwrap()
-            .options;
-        assert_eq!(options.answering, Duration::from_secs(7));
-        assert_eq!(options.connecting, Duration::from_secs(3600));
+    fn addresses_name_server_mount_and_times() {
+        let parts: Parts = "https://[::1]:8200?timeout=7&connect_timeout=3600"
+            .parse()
+            .unwrap();
+        assert_eq!(
+            parts.engine,
+            "https://[::1]:8200/v1/transit".parse().unwrap()
+        );
+        assert_eq!(parts.answering, Duration::from_secs(7));
+        assert_eq!(parts.connecting, Duration::from_secs(3600));
     }
 
     #[test]
     fn other_addresses_are_refused() {
         for text in [
             "http://keys.example",
-            "https://",
-            "https://:8200",
             "https://token@keys.example",
-            "https://keys.example:x",
-            "https://::1",
-            "https://[keys.example]",
-            "https://keys.example/v1/",
-            "https://keys.example/transit",
-            "https://keys.example/v1/a/../b",
-            "https://keys.example/v1/a#b",
+            "https://keys.example/token",
             "https://keys.example?token=x",
             "https://keys.example?timeout=0",
+            "https://keys.example?timeout=3601",
             "https://keys.example?timeout",
+            "https://keys.example?connect_timeout=token",
         ] {
-            let refused = parts(text).unwrap_err();
-            assert!(matches!(refused, DoorFailure::Address(_)), "{text}");
-            assert!(!refused.to_string().contains("token@"), "{refused}");
+            let refused = DoorAddress::in_text(text).unwrap();
+            let said = refused.read.as_ref().unwrap_err().to_string();
+            assert!(!said.contains("token@"), "{said}");
+            assert!(!format!("{refused:?}").contains("token"));
+            let said = refused.needs_store().to_string();
+            assert!(said.starts_with("the store's address: "), "{said}");
         }
     }
 }

@@ -13,7 +13,7 @@ use pq_keystore::remote::{
 };
 use zeroize::Zeroizing;
 
-use super::connecting::{decoded, variable};
+use super::connecting::{decoded, variable, waiting_time};
 use super::tls;
 use crate::failure::TransitFailure;
 use crate::files::Source;
@@ -64,7 +64,7 @@ impl TransitKey {
     pub(super) fn check_beside(&self, other: &Self) -> Result<(), TransitFailure> {
         let ((one, of_one), (other, of_other)) = (self.parts()?, other.parts()?);
         let share_token = of_one.token.is_none() && of_other.token.is_none();
-        match share_token && !one.is_on_server_of(&other) {
+        match share_token && !one.engine().is_on_server_of(other.engine()) {
             true => Err(TransitFailure::OneTokenForTwo),
             false => Ok(()),
         }
@@ -83,7 +83,7 @@ impl TransitKey {
                 let token = env::var_os("VAULT_TOKEN").filter(|value| !value.is_empty());
                 let token =
                     Zeroizing::new(token.ok_or(TransitFailure::NoToken)?.into_encoded_bytes());
-                RemoteToken::new(core::str::from_utf8(&token).unwrap_or_default())
+                RemoteToken::new(&*token)
             }
         };
         let token = token.map_err(TransitFailure::Token)?;
@@ -93,7 +93,7 @@ impl TransitKey {
         if let Some(time) = own.timeout {
             (options.connecting, options.answering) = (time, time);
         }
-        let (host, port) = (address.host(), address.port());
+        let (host, port) = (address.engine().host(), address.engine().port());
         let transport = TlsTransport::new(config.into(), host, port, options);
         let transport = transport.map_err(|error| TransitFailure::Tls(error.to_string()))?;
         Ok(TransitKek::new(transport, address, &token))
@@ -162,12 +162,10 @@ impl Own {
                 .replace(value.map_err(wrong("namespace"))?)
                 .is_some(),
             "timeout" => {
-                let seconds = value.map_err(wrong("timeout"))?.parse().ok();
-                let seconds = seconds.filter(|seconds| (1..=3600).contains(seconds));
-                let seconds = seconds
-                    .ok_or("no number of seconds, 1 to 3600")
-                    .map_err(wrong("timeout"))?;
-                self.timeout.replace(Duration::from_secs(seconds)).is_some()
+                let time = value.and_then(|value| waiting_time(&value));
+                self.timeout
+                    .replace(time.map_err(wrong("timeout"))?)
+                    .is_some()
             }
             "token" => return Err(TransitFailure::TokenInAddress),
             _ => return Err(TransitFailure::UnknownOption),
