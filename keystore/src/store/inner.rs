@@ -482,6 +482,19 @@ impl Inner {
         }
     }
 
+    /// Checks that the principal may do this with a name that no key has yet: the grants of the store say so.
+    pub(super) fn permitted_new(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+    ) -> Result<(), StoreError> {
+        match self.grants().permits(principal, verb, name) {
+            true => Ok(()),
+            false => Err(self.denied(principal, verb, Some(name))),
+        }
+    }
+
     /// The key, if the principal may do this with it.
     pub(super) fn permitted(
         &self,

@@ -51,9 +51,7 @@ impl Store {
     ) -> Result<KeyId, StoreError> {
         self.inner().measured(Verb::Create, name, || {
             let inner = self.inner();
-            if !inner.grants().permits(principal, Verb::Create, name) {
-                return Err(inner.denied(principal, Verb::Create, Some(name)));
-            }
+            inner.permitted_new(principal, Verb::Create, name)?;
             check_algorithm(algorithm)?;
             let key = AnyPrivateKey::generate(algorithm)?;
             inner.add_key(principal, Verb::Create, name, &NewKey::Here(&key), policy)
@@ -77,9 +75,7 @@ impl Store {
     ) -> Result<KeyId, StoreError> {
         self.inner().measured(Verb::Create, name, || {
             let inner = self.inner();
-            if !inner.grants().permits(principal, Verb::Create, name) {
-                return Err(inner.denied(principal, Verb::Create, Some(name)));
-            }
+            inner.permitted_new(principal, Verb::Create, name)?;
             check_algorithm(algorithm)?;
             inner.check_new_in_token(name, policy)?;
             inner.made_in_token(token, algorithm, name, |made| {
@@ -105,9 +101,7 @@ impl Store {
     ) -> Result<KeyId, StoreError> {
         self.inner().measured(Verb::Import, name, || {
             let inner = self.inner();
-            if !inner.grants().permits(principal, Verb::Import, name) {
-                return Err(inner.denied(principal, Verb::Import, Some(name)));
-            }
+            inner.permitted_new(principal, Verb::Import, name)?;
             check_import(key)?;
             inner.add_key(principal, Verb::Import, name, &NewKey::Here(key), policy)
         })
@@ -154,9 +148,7 @@ impl Store {
     ) -> Result<KeyId, StoreError> {
         self.inner().measured(Verb::Import, name, || {
             let inner = self.inner();
-            if !inner.grants().permits(principal, Verb::Import, name) {
-                return Err(inner.denied(principal, Verb::Import, Some(name)));
-            }
+            inner.permitted_new(principal, Verb::Import, name)?;
             check_import(key)?;
             inner.check_new_in_token(name, policy)?;
             inner.put_in_token(token, key, name, |made| {

@@ -50,3 +50,20 @@ fn a_file_that_was_replaced_is_noticed() {
         create().unwrap();
     }
 }
+
+/// Where the system doesn't say which file has the name, no change is made. It can be tried again.
+#[cfg(unix)]
+#[test]
+fn a_file_whose_name_leads_nowhere_gets_no_changes() {
+    let place = Redb::new();
+    let store = &Fixture::new(&place).store;
+    let (path, aside) = (place.path(), place.path().with_extension("aside"));
+    fs::rename(&path, &aside).unwrap();
+    std::os::unix::fs::symlink(&path, &path).unwrap();
+    let create = || store.create_key(&admin(), &name("k"), named("Ed25519"), &Policy::default());
+    let refused = create().unwrap_err();
+    assert_eq!(refused.code(), "away");
+    assert!(refused.retry());
+    fs::rename(&aside, &path).unwrap();
+    create().unwrap();
+}

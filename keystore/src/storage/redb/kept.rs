@@ -35,14 +35,18 @@ impl Kept {
         })
     }
 
-    /// Whether another file has the name now, or none. If the system doesn't say, it is taken for the same.
-    pub(super) fn is_replaced(&self) -> bool {
+    /// Whether another file has the name now, or none.
+    ///
+    /// # Errors
+    ///
+    /// If the system doesn't say, as for a folder that this process may not look into any more.
+    pub(super) fn is_replaced(&self) -> io::Result<bool> {
         match fs::metadata(&self.path) {
-            Ok(metadata) => identity(&metadata) != self.identity,
-            Err(error) => matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ),
+            Ok(metadata) => Ok(identity(&metadata) != self.identity),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(true),
+                _ => Err(error),
+            },
         }
     }
 }

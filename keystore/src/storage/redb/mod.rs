@@ -146,11 +146,18 @@ impl RedbStorage {
 
     /// Checks that the file still has its name.
     fn check_kept(&self) -> Result<(), StorageError> {
-        match &self.kept {
-            Some(kept) if kept.is_replaced() => Err(StorageError::Replaced {
+        let Some(kept) = &self.kept else {
+            return Ok(());
+        };
+        match kept.is_replaced() {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(StorageError::Replaced {
                 storage: description(&self.path),
             }),
-            _ => Ok(()),
+            Err(error) => Err(StorageError::Away {
+                storage: description(&self.path),
+                reason: error.to_string(),
+            }),
         }
     }
 
