@@ -7,7 +7,7 @@ use core::time::Duration;
 use pq_keystore::door::{AccessList, Door, InvalidAccessList, MAX_BATCH, Request};
 use pq_keystore::policy::Verb;
 
-use crate::kit::{CERTIFICATE, House, NOW, ROOT, STRANGER, principal};
+use crate::kit::{CERTIFICATE, House, NOW, ROOT, principal};
 
 #[test]
 fn unknown_paths_and_methods() {
@@ -605,13 +605,13 @@ fn namespaces_and_wrapped_responses_are_refused() {
         let said = ask(None, Some(time)).error(400);
         assert!(said.contains("X-Vault-Wrap-TTL"), "{said}");
     }
-    // Strangers learn nothing of that, either.
-    let stranger = house.send(&Request {
+    // Who is not known learns nothing of that, either.
+    let unknown = house.send(&Request {
         method: "GET",
         path: "/v1/transit/keys/a",
-        vault_token: Some(STRANGER),
+        vault_token: Some("unknown"),
         namespace: Some("team-b"),
         ..Request::default()
     });
-    assert_eq!(stranger.error(403), "permission denied");
+    assert_eq!(unknown.error(403), "permission denied");
 }
