@@ -1,8 +1,10 @@
 //! Keys behind a door: `pqtls store serve` has the store, and the commands have none of its keys.
 
+use core::time::Duration;
 use std::fs;
 use std::process::Command;
 use std::thread;
+use std::time::Instant;
 
 use pq_x509::certificate::Certificate;
 use serde_json::Value;
@@ -708,4 +710,48 @@ fn no_ca_takes_a_key_that_may_be_exported() {
     );
     let rollover = as_issuer("ca rollover");
     refuses(&folder, &rollover, 4, "was made to be exported");
+}
+
+/// No command can open the file of a store that is served, so the server rotates what is due.
+#[test]
+fn keys_that_are_due_are_rotated_while_the_store_is_served() {
+    let folder = with_server(&[]);
+    folder.write("policy.toml", "rotate-after = \"1s\"\n");
+    for key in ["shop/files/app", "shop/other/app"] {
+        folder
+            .pqtls(&format!(
+                "store new {key} --algorithm ML-DSA-44 --policy policy.toml --kek-file kek"
+            ))
+            .ok();
+    }
+    let newest = |served: &mut Served| {
+        served.end();
+        let shown = json(&folder.pqtls("--json store show shop/files/app --kek-file kek"));
+        shown["versions"].as_array().unwrap().len()
+    };
+    thread::sleep(Duration::from_secs(2));
+    let mut served = Served::start(&folder, "--no-rotation");
+    thread::sleep(Duration::from_secs(2));
+    assert_eq!(newest(&mut served), 1);
+
+    let mut served = Served::start(&folder, "");
+    let begun = Instant::now();
+    while folder
+        .read("log")
+        .matches("rotated, as its policy wants")
+        .count()
+        < 2
+    {
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "{}",
+            folder.read("log")
+        );
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(newest(&mut served), 2);
+    let log = folder.pqtls("store audit log --kek-file kek");
+    let log = log.ok();
+    assert_eq!(log.matches("auto-rotate").count(), 2, "{log}");
+    folder.pqtls("store check --kek-file kek").ok();
 }

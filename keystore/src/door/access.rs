@@ -199,6 +199,11 @@ fn read(entry: &FileEntry) -> Result<Entry, String> {
         );
     }
     let principal = Principal::new(&entry.principal);
+    if principal.as_ref().is_ok_and(Principal::is_auto_rotate) {
+        return Err(
+            "this principal is the server itself, when it rotates keys that are due".into(),
+        );
+    }
     let expires = entry.expires.as_deref().map(|text| {
         let time = text.parse::<DateTime>();
         time.map(|time| time.unix_duration().as_secs())

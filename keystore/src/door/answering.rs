@@ -13,7 +13,7 @@ use super::response::Response;
 use super::{envelope, exporting, importing, keys, signing, system};
 use crate::name::{InvalidName, KeyName};
 use crate::policy::{Policy, Principal};
-use crate::store::{Store, StoreError};
+use crate::store::{Rotated, Store, StoreError};
 
 /// A request, as far as the door reads it.
 #[derive(Clone, Copy, Default)]
@@ -186,6 +186,18 @@ impl Door {
     /// `sys/health` is answered with 503 then.
     pub fn problem(&self) -> Option<String> {
         self.store.problem()
+    }
+
+    /// Rotates the keys of the store, of all mounts and beside them, whose newest version is older than their policy wants, as
+    /// `auto_rotate_period` says it: no request does that. A server calls it from time to time, and each server of a store may:
+    /// who comes second finds nothing due. In the log the principal is `auto-rotate`, which needs no grant for it, and which no
+    /// token or certificate may have. Ends early, between two keys, once `is_over`. Returns what became of the keys that were due.
+    ///
+    /// # Errors
+    ///
+    /// If the keys can't be listed, or something is due by a clock that the store doesn't believe.
+    pub fn rotate_due(&self, is_over: &dyn Fn() -> bool) -> Result<Vec<Rotated>, StoreError> {
+        self.store.rotate_by_itself(is_over)
     }
 
     /// Writes what was counted of uses and of refused attempts, which the store does each second, and when nobody has it any

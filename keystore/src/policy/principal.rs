@@ -8,6 +8,9 @@ use core::str::FromStr;
 /// The most characters of a principal's name.
 const MAX_LEN: usize = 128;
 
+/// The name of [`Principal::auto_rotate`].
+const AUTO_ROTATE: &str = "auto-rotate";
+
 /// Who asks for something: a name, which the caller has authenticated, such as the subject of a client's certificate.
 ///
 /// A name has 1 to 128 characters of visible ASCII, and is not `*`, which in [`Grants`](super::Grants) is everybody.
@@ -26,6 +29,17 @@ impl Principal {
             return Err(InvalidPrincipal);
         }
         Ok(Self(name.into()))
+    }
+
+    /// Who rotates keys when they are due: a server, by itself. It may do that, and nothing else, without a grant, since
+    /// whoever set `rotate_after` of a key's [`Policy`](super::Policy) wanted it.
+    pub(crate) fn auto_rotate() -> Self {
+        Self(AUTO_ROTATE.into())
+    }
+
+    /// Whether it is the one that rotates keys when they are due.
+    pub(crate) fn is_auto_rotate(&self) -> bool {
+        self.as_str() == AUTO_ROTATE
     }
 
     /// The name.

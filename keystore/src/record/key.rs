@@ -11,7 +11,7 @@ use super::{read_algorithm, read_token};
 use crate::custody::TokenName;
 use crate::encoding::{InvalidRecord, Reader, Writer};
 use crate::name::Version;
-use crate::policy::Policy;
+use crate::policy::{Policy, Principal, Verb};
 
 /// The most versions of a key that are kept. Older ones can be removed.
 pub(crate) const MAX_VERSIONS: usize = 4_096;
@@ -199,6 +199,12 @@ impl KeyRecord {
             states,
             token,
         })
+    }
+
+    /// Whether the key itself lets a principal do something.
+    pub(crate) fn permits(&self, principal: &Principal, verb: Verb) -> bool {
+        let is_auto = verb == Verb::Rotate && principal.is_auto_rotate();
+        self.policy.grants.permits(principal, verb) || is_auto && self.policy.rotate_after.is_some()
     }
 
     /// Whether the newest version is older than the policy wants, or its age isn't known, as it was made by a clock that was

@@ -2,8 +2,8 @@
 
 use pq_keys::any::AnyAlgorithm;
 
-use super::Store;
 use super::error::StoreError;
+use super::{Rotated, Store};
 use crate::name::{KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
 use crate::record::VersionState;
@@ -17,6 +17,14 @@ impl Store {
     /// Writes what was counted, which the store's thread does each second.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         self.inner().flush(true)
+    }
+
+    /// Rotates all keys that are due, by itself, until it is over.
+    pub(crate) fn rotate_by_itself(
+        &self,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<Rotated>, StoreError> {
+        self.rotate_due_unless(&Principal::auto_rotate(), is_over)
     }
 
     /// The algorithm of a key with which a principal may do something.

@@ -470,6 +470,7 @@ impl Inner {
         error: StoreError,
     ) -> StoreError {
         if !matches!(error, StoreError::Damaged { .. })
+            || principal.is_auto_rotate()
             || self.grants().permits_anything(principal, name)
         {
             return error;
@@ -509,8 +510,8 @@ impl Inner {
             None => self.load(name),
         };
         let key = key.map_err(|error| self.told(principal, verb, name, error))?;
-        let own = key.as_ref().map(|key| &key.record.policy.grants);
-        let is_permitted = own.is_some_and(|grants| grants.permits(principal, verb))
+        let own = key.as_ref().map(|key| &key.record);
+        let is_permitted = own.is_some_and(|record| record.permits(principal, verb))
             || self.grants().permits(principal, verb, name);
         match key {
             _ if !is_permitted => {

@@ -224,6 +224,15 @@ impl Store {
     ///
     /// If the keys can't be listed.
     pub fn rotate_due(&self, principal: &Principal) -> Result<Vec<Rotated>, StoreError> {
+        self.rotate_due_unless(principal, &|| false)
+    }
+
+    /// The same, which ends between two keys if it is over.
+    pub(super) fn rotate_due_unless(
+        &self,
+        principal: &Principal,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<Rotated>, StoreError> {
         let inner = self.inner();
         // A store in which nothing changes for long, but keys are looked at, knows the time.
         inner.note_time_alone();
@@ -232,11 +241,17 @@ impl Store {
         loop {
             // A row that names no key has nothing to rotate.
             let Names { names, next, .. } = inner.names(None, after.as_ref(), PAGE)?;
+            // Not by the cache, which has what is in use.
+            let rows: Vec<_> = names.iter().map(RowKey::key).collect();
+            let rows = inner.table.read(&rows)?;
             for name in names {
-                let is_due = match inner.key(&name) {
-                    Ok(Some(key)) => {
-                        inner.may(principal, Verb::Rotate, &key)
-                            && key.record.is_due(inner.options.now())
+                if is_over() {
+                    return Ok(rotated);
+                }
+                let is_due = match rows.key(&name) {
+                    Ok(Some(record)) => {
+                        record.is_due(inner.options.now())
+                            && inner.may(principal, Verb::Rotate, &name, &record)
                     }
                     Ok(None) => false,
                     Err(error) => {
@@ -251,6 +266,10 @@ impl Store {
                     }
                 };
                 if is_due {
+                    // It comes again soon, and would make all these keys for nothing each time.
+                    if principal.is_auto_rotate() {
+                        inner.check_clock(inner.options.now())?;
+                    }
                     match inner.rotate_in_place(principal, &name, When::Due) {
                         // Others have rotated it meanwhile.
                         Err(StoreError::NotDue(_)) => {}
@@ -409,7 +428,7 @@ impl Inner {
             let grants = rows.store()?.grants;
             let found = rows.key(name);
             let found = found.map_err(|error| self.told(principal, verb, name, error))?;
-            let own = found.as_ref().map(|record| &record.policy.grants);
+            let own = found.as_ref();
             let is_permitted = own.is_some_and(|own| own.permits(principal, verb))
                 || grants.permits(principal, verb, name);
             let mut record = match found {

@@ -1,11 +1,8 @@
 //! Which keys there are, and what they are.
 
-use alloc::sync::Arc;
-
 use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 
 use super::Store;
-use super::cache::CachedKey;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
 use crate::custody::TokenName;
@@ -258,9 +255,14 @@ impl Inner {
     }
 
     /// Whether a principal may do something with a key.
-    pub(super) fn may(&self, principal: &Principal, verb: Verb, key: &Arc<CachedKey>) -> bool {
-        key.record.policy.grants.permits(principal, verb)
-            || self.grants().permits(principal, verb, &key.name)
+    pub(super) fn may(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+        record: &KeyRecord,
+    ) -> bool {
+        record.permits(principal, verb) || self.grants().permits(principal, verb, name)
     }
 
     /// A key with all its versions, and the head of the log, of one moment.

@@ -6,10 +6,10 @@ use core::time::Duration;
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey, Readable};
 use pq_keystore::door::{AccessList, Door, MAX_BATCH, Request};
 use pq_keystore::policy::{Role, Verbs};
-use pq_keystore::storage::{Change, Expected, MemoryStorage, RowChange, RowPrefix, Storage, Write};
+use pq_keystore::storage::MemoryStorage;
 use serde_json::{Value, json};
 
-use crate::kit::{House, ROOT, STRANGER};
+use crate::kit::{House, ROOT, STRANGER, damage};
 
 #[test]
 fn types_have_two_spellings() {
@@ -292,30 +292,6 @@ fn listed_in_pages() {
     house.get("keys?list=true&limit=0").error(400);
     house.get("keys?list=true&after=K").error(400);
     house.get("keys").error(405);
-}
-
-/// Changes the last byte of some rows behind the store's back, and waits until it is seen.
-fn damage(storage: &MemoryStorage, rows: &[&str]) {
-    let all = storage.list(&RowPrefix::all(), None, 1000).unwrap().rows;
-    let all = all
-        .into_iter()
-        .filter(|(key, _)| rows.contains(&key.as_str()));
-    let changes = all.map(|(key, row)| {
-        let mut value = row.value.clone();
-        *value.last_mut().unwrap() ^= 1;
-        RowChange {
-            key,
-            expected: Expected::unchanged(Some(&row)),
-            write: Write::Put(value),
-        }
-    });
-    let change = Change {
-        rows: changes.collect(),
-        append: None,
-    };
-    assert_eq!(change.rows.len(), rows.len());
-    storage.commit(&change).unwrap();
-    std::thread::sleep(Duration::from_secs(2));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use pq_keystore::door::{AccessList, Door, Request};
 use pq_keystore::policy::{Principal, Verb, Verbs};
 use pq_keystore::sealing::{Argon2Cost, PassphraseKek};
-use pq_keystore::storage::MemoryStorage;
+use pq_keystore::storage::{Change, Expected, MemoryStorage, RowChange, RowPrefix, Storage, Write};
 use pq_keystore::{Scope, Store, StoreOptions};
 use serde_json::Value;
 
@@ -194,4 +194,28 @@ impl Answer {
 /// A set of verbs.
 pub(crate) fn grants(verbs: &[Verb]) -> Verbs {
     verbs.iter().copied().collect()
+}
+
+/// Changes the last byte of some rows behind the store's back, and waits until it is seen.
+pub(crate) fn damage(storage: &MemoryStorage, rows: &[&str]) {
+    let all = storage.list(&RowPrefix::all(), None, 1000).unwrap().rows;
+    let all = all
+        .into_iter()
+        .filter(|(key, _)| rows.contains(&key.as_str()));
+    let changes = all.map(|(key, row)| {
+        let mut value = row.value.clone();
+        *value.last_mut().unwrap() ^= 1;
+        RowChange {
+            key,
+            expected: Expected::unchanged(Some(&row)),
+            write: Write::Put(value),
+        }
+    });
+    let change = Change {
+        rows: changes.collect(),
+        append: None,
+    };
+    assert_eq!(change.rows.len(), rows.len());
+    storage.commit(&change).unwrap();
+    std::thread::sleep(Duration::from_secs(2));
 }

@@ -16,4 +16,5 @@ mod network;
 #[cfg(feature = "remote")]
 mod remote;
 mod rights;
+mod rotating;
 mod signing;

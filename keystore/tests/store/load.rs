@@ -1,13 +1,13 @@
 //! Many threads at once, several stores over one storage, and a storage that goes away.
 
 use alloc::sync::Arc;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use pq_keystore::policy::{Input, UseAudit, Verb, WhenAway};
+use pq_keystore::policy::{Input, Principal, UseAudit, Verb, WhenAway};
 use pq_keystore::storage::{Change, CommitError, Committed, Storage, StorageError};
 use pq_keystore::{KeyId, KeyName, Scope, SignRequest, Signed, Store, Version};
 
@@ -23,23 +23,38 @@ pub(crate) fn a_due_key_is_rotated_once(place: &impl Place) {
     let due = |policy: &mut pq_keystore::policy::Policy| policy.rotate_after = Some(7 * day);
     let key = fixture.key_with("k", "ML-DSA-44", due);
     fixture.clock.advance(7 * day);
-    let (first, now) = (fixture.store.clone(), fixture.clock.now());
-    let is_set = Arc::new(AtomicBool::new(false));
-    let trap = is_set.clone();
-    let options = fixture.clock.options().clock(move || {
-        // The second one asks for the time when it has read the key.
-        if trap.swap(false, Ordering::SeqCst) {
-            assert_eq!(first.rotate_due(&admin()).unwrap().len(), 1);
-        }
-        now
-    });
-    let second = Store::open(fixture.storage.clone(), &kek(b"secret"), options).unwrap();
-    second.show(&admin(), &key).unwrap();
-    is_set.store(true, Ordering::SeqCst);
-    assert_eq!(second.rotate_due(&admin()).unwrap().len(), 0);
-    assert!(!is_set.load(Ordering::SeqCst));
-    let versions = second.show(&admin(), &key).unwrap().versions;
-    assert_eq!(versions.len(), 2);
+    // A server rotates by itself under this name, without a grant.
+    let auto = Principal::new("auto-rotate").unwrap();
+    for (round, who) in [(1, &admin()), (2, &auto)] {
+        let (first, clock) = (fixture.store.clone(), fixture.clock.clone());
+        let left = Arc::new(AtomicUsize::new(0));
+        let trap = (left.clone(), who.clone());
+        let options = fixture.clock.options().clock(move || {
+            // The second one asks for the time to note it, and again when it has read the key.
+            let (left, who) = &trap;
+            let before = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+                left.checked_sub(1)
+            });
+            if before == Ok(1) {
+                assert_eq!(first.rotate_due(who).unwrap().len(), 1);
+            }
+            clock.now()
+        });
+        let second = Store::open(fixture.storage.clone(), &kek(b"secret"), options).unwrap();
+        second.show(&admin(), &key).unwrap();
+        left.store(2, Ordering::SeqCst);
+        assert_eq!(second.rotate_due(who).unwrap().len(), 0);
+        assert_eq!(left.load(Ordering::SeqCst), 0);
+        let versions = second.show(&admin(), &key).unwrap().versions;
+        assert_eq!(versions.len(), 1 + round);
+        fixture.clock.advance(7 * day);
+    }
+    let log = fixture.store.audit_log(&admin(), 1, 1_000).unwrap();
+    let own: Vec<_> = log
+        .iter()
+        .filter(|entry| entry.principal.as_ref() == Some(&auto))
+        .collect();
+    assert!(own.len() == 1 && own[0].verb == Verb::Rotate, "{own:?}");
 }
 
 /// Rotates a key every 10 ms, and removes old versions before there are too many.

@@ -5,6 +5,7 @@
 mod access;
 mod ending;
 mod handler;
+mod rotating;
 
 use alloc::sync::Arc;
 use core::convert::Infallible;
@@ -26,6 +27,7 @@ use tokio::runtime::Runtime;
 
 use self::access::AccessFile;
 use self::ending::Running;
+use self::rotating::Until;
 use super::made::policy_in;
 use crate::commands::custody::{KeySource, Place};
 use crate::exit_status::ExitStatus;
@@ -113,6 +115,11 @@ pub(crate) struct Arguments {
         value_parser = clap::value_parser!(u16).range(1..=512)
     )]
     at_once: u16,
+
+    /// Leave keys that are due for rotation alone: their period, auto_rotate_period or rotate-after, is over. Without it, the
+    /// server rotates them within minutes, and the audit log names auto-rotate, which needs no grant for that
+    #[arg(long)]
+    no_rotation: bool,
 
     #[command(flatten)]
     limits: LimitOptions,
@@ -247,6 +254,8 @@ async fn serve(
     let in_use = lists.as_ref().map(ListWatcher::in_use);
     let tls = Tls::with(provider, identities, verifier).map_err(StoreFailure::serve)?;
     let limits = Limits::from(arguments.limits);
+    let until = Until::default();
+    let rotating = until.keep_rotating(door.clone(), running.clone());
     let (answering, asking, running) = (door.clone(), door.clone(), running.clone());
     let handler = WholeRequests::new(
         door.max_body_len(),
@@ -268,6 +277,7 @@ async fn serve(
     let stop = StopSignals::catch().map_err(StoreFailure::serve)?;
     let reloading = reload_on_hangup(Some(watcher), lists).map_err(StoreFailure::serve)?;
     let looking = tokio::spawn(keep_looking(door.clone()));
+    let rotating = (!arguments.no_rotation).then(|| tokio::spawn(rotating));
     let tokens = tokio::spawn(keep_reading(access, door));
     welcome(
         listening.server.local_addr().port(),
@@ -278,6 +288,10 @@ async fn serve(
     let stopped = listening.server.run(stop, reloading).await;
     looking.abort();
     tokens.abort();
+    if let Some(rotating) = rotating {
+        rotating.abort();
+    }
+    drop(until);
     stopped.map_err(StoreFailure::serve)
 }
 
