@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use core::time::Duration;
 
 use base64ct::{Base64, Encoding};
-use serde::de::{Error, SeqAccess, Unexpected, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
@@ -133,6 +133,82 @@ impl Weak for Flag {
         text.parse().ok().map(Self)
     }
 }
+
+/// Whether something is asked for that there is not. Nothing, an empty text, `false` and 0 ask for nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked(bool);
+
+impl<'de> Deserialize<'de> for Asked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Asked;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("anything")
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Asked, E> {
+                Ok(Asked(value))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Asked, E> {
+                Ok(Asked(value != 0))
+            }
+
+            fn visit_i64<E: Error>(self, _: i64) -> Result<Asked, E> {
+                Ok(Asked(true))
+            }
+
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Asked, E> {
+                Ok(Asked(true))
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<Asked, E> {
+                Ok(Asked(!["", "0", "false"].contains(&value)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Asked, A::Error> {
+                let mut asked = false;
+                while items.next_element::<IgnoredAny>()?.is_some() {
+                    asked = true;
+                }
+                Ok(Asked(asked))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Asked, A::Error> {
+                let mut asked = false;
+                while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                    asked = true;
+                }
+                Ok(Asked(asked))
+            }
+        }
+
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// Refuses what is asked for in a field, and says why there is none.
+pub(super) fn refuse_asked(fields: &[(&str, Option<Asked>)], why: &str) -> Result<(), Refusal> {
+    match fields
+        .iter()
+        .find(|(_, asked)| matches!(asked, Some(Asked(true))))
+    {
+        Some((field, _)) => Err(Refusal::bad(format!("{field} {why}"))),
+        None => Ok(()),
+    }
+}
+
+/// Why there are no derived keys.
+pub(super) const NO_DERIVED_KEYS: &str = "is for derived keys, which there are none of here";
+
+/// Why there are no managed keys.
+pub(super) const NO_MANAGED_KEYS: &str = "is for managed keys, which there are none of here: keys in tokens are made on the machine of the store";
+
+/// Why there are no schemes of padding.
+pub(super) const NO_PADDING: &str = "is for keys of RSA, which encrypt nothing here";
 
 /// Whether a flag is set, which it is not if the body has none.
 pub(super) fn is_set(flag: Option<Flag>) -> bool {

@@ -2,6 +2,7 @@
 
 use pq_keys::any::AnyAlgorithm;
 
+use super::body::Text;
 use super::refusal::Refusal;
 use crate::name::KeyName;
 use crate::policy::{Policy, Principal, Verb};
@@ -50,6 +51,19 @@ impl Call<'_> {
     pub(super) fn name(&self, name: &str) -> Result<KeyName, Refusal> {
         KeyName::new(&self.mount.tenant, &self.mount.purpose, name)
             .map_err(|error| Refusal::bad(error.to_string()))
+    }
+
+    /// Checks a name that a body repeats. Vault's paths have it, and some clients send it again.
+    pub(super) fn check_named(
+        &self,
+        name: &KeyName,
+        named: &Option<Text<'_>>,
+    ) -> Result<(), Refusal> {
+        let named = named.as_ref().map(Text::as_str);
+        match named.is_some_and(|named| !["", name.name()].contains(&named)) {
+            true => Err(Refusal::bad("name is another one than the path's")),
+            false => Ok(()),
+        }
     }
 
     /// Ends what takes long if nobody waits for it.

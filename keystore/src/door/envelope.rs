@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use base64ct::{Base64, Encoding};
 
-use super::body::{self, Batch, Flag, Number, Text, is_set};
+use super::body::{self, Asked, Batch, Flag, NO_PADDING, Number, Text, is_set, refuse_asked};
 use super::call::{Call, ITEM_LEN, base64_len};
 use super::refusal::Refusal;
 use super::response::Response;
@@ -33,6 +33,9 @@ const LABEL: &[u8] = b"pq-keystore door 1 ";
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Encrypt<'a> {
+    padding_scheme: Option<Asked>,
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
     #[serde(borrow)]
     plaintext: Option<Text<'a>>,
     #[serde(borrow)]
@@ -44,6 +47,9 @@ struct Encrypt<'a> {
     key_version: Option<Number>,
     #[serde(borrow)]
     batch_input: Option<Batch<EncryptItem<'a>>>,
+    /// For items of a batch.
+    #[serde(borrow, rename = "reference")]
+    _reference: Option<Text<'a>>,
     #[serde(borrow)]
     r#type: Option<Text<'a>>,
     convergent_encryption: Option<Flag>,
@@ -52,6 +58,7 @@ struct Encrypt<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EncryptItem<'a> {
+    padding_scheme: Option<Asked>,
     #[serde(borrow)]
     plaintext: Option<Text<'a>>,
     #[serde(borrow)]
@@ -68,6 +75,9 @@ struct EncryptItem<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decrypt<'a> {
+    padding_scheme: Option<Asked>,
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
     #[serde(borrow)]
     ciphertext: Option<Text<'a>>,
     #[serde(borrow)]
@@ -78,11 +88,15 @@ struct Decrypt<'a> {
     nonce: Option<Text<'a>>,
     #[serde(borrow)]
     batch_input: Option<Batch<DecryptItem<'a>>>,
+    /// For items of a batch.
+    #[serde(borrow, rename = "reference")]
+    _reference: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DecryptItem<'a> {
+    padding_scheme: Option<Asked>,
     #[serde(borrow)]
     ciphertext: Option<Text<'a>>,
     #[serde(borrow)]
@@ -98,7 +112,11 @@ struct DecryptItem<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewDataKey<'a> {
+    padding_scheme: Option<Asked>,
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
     bits: Option<Number>,
+    key_version: Option<Number>,
     #[serde(borrow)]
     context: Option<Text<'a>>,
     #[serde(borrow)]
@@ -166,16 +184,38 @@ fn reserve(call: &Call<'_>, items: Option<usize>, more: usize) -> Result<(), Ref
     call.reserve(2 * (call.body.len() + items))
 }
 
-/// Checks that nothing is asked for that only other keys of Vault have.
-fn check_unsaid(fields: [(&str, &Option<Text<'_>>); 2]) -> Result<(), Refusal> {
-    for (field, value) in fields {
-        if value.as_ref().is_some_and(|text| !text.as_str().is_empty()) {
+/// What only other keys of Vault have.
+struct Unsaid<'i, 'b> {
+    context: &'i Option<Text<'b>>,
+    nonce: &'i Option<Text<'b>>,
+    padding_scheme: Option<Asked>,
+}
+
+macro_rules! unsaid {
+    ($said:expr) => {
+        Unsaid {
+            context: &$said.context,
+            nonce: &$said.nonce,
+            padding_scheme: $said.padding_scheme,
+        }
+    };
+}
+
+/// Checks that nothing of that is asked for.
+fn check_unsaid(unsaid: &Unsaid<'_, '_>) -> Result<(), Refusal> {
+    refuse_asked(&[("padding_scheme", unsaid.padding_scheme)], NO_PADDING)?;
+    for (field, value) in [("context", unsaid.context), ("nonce", unsaid.nonce)] {
+        if is_said(value) {
             return Err(Refusal::bad(format!(
                 "{field} is for derived and convergent keys, which there are none of here"
             )));
         }
     }
     Ok(())
+}
+
+fn is_said(text: &Option<Text<'_>>) -> bool {
+    text.as_ref().is_some_and(|text| !text.as_str().is_empty())
 }
 
 fn bytes(text: &Option<Text<'_>>, field: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
@@ -201,6 +241,7 @@ fn no_key(error: StoreError) -> Refusal {
 pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Encapsulate, name)?;
     let body: Encrypt<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
     let items = body.batch_input.as_ref().map(|Batch(items)| items.len());
     reserve(call, items, base64_len(MAX_CIPHERTEXT_LEN))?;
     if is_set(body.convergent_encryption) {
@@ -211,8 +252,8 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
     let one = |plaintext: &Option<Text<'_>>,
                associated_data: &Option<Text<'_>>,
                version,
-               unsaid: [(&str, &Option<Text<'_>>); 2]| {
-        check_unsaid(unsaid)?;
+               unsaid: Unsaid<'_, '_>| {
+        check_unsaid(&unsaid)?;
         encrypt_one(
             call,
             name,
@@ -222,7 +263,7 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
         )
     };
     match &body.batch_input {
-        Some(_) if body.plaintext.is_some() => {
+        Some(_) if is_said(&body.plaintext) => {
             Err(Refusal::bad("give plaintext or batch_input, not both"))
         }
         Some(Batch(items)) => batch(
@@ -234,7 +275,7 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
                     &item.plaintext,
                     &item.associated_data,
                     item.key_version,
-                    [("context", &item.context), ("nonce", &item.nonce)],
+                    unsaid!(item),
                 )
             },
         ),
@@ -242,7 +283,7 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
             &body.plaintext,
             &body.associated_data,
             body.key_version,
-            [("context", &body.context), ("nonce", &body.nonce)],
+            unsaid!(body),
         )?),
     }
 }
@@ -250,12 +291,13 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
 pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Decapsulate, name)?;
     let body: Decrypt<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
     let items = body.batch_input.as_ref().map(|Batch(items)| items.len());
     reserve(call, items, 0)?;
     let one = |ciphertext: &Option<Text<'_>>,
                associated_data: &Option<Text<'_>>,
-               unsaid: [(&str, &Option<Text<'_>>); 2]| {
-        check_unsaid(unsaid)?;
+               unsaid: Unsaid<'_, '_>| {
+        check_unsaid(&unsaid)?;
         let ciphertext = ciphertext.as_ref();
         let ciphertext = ciphertext.ok_or_else(|| Refusal::bad("missing ciphertext"))?;
         decrypt_one(
@@ -266,25 +308,19 @@ pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
         )
     };
     match &body.batch_input {
-        Some(_) if body.ciphertext.is_some() => {
+        Some(_) if is_said(&body.ciphertext) => {
             Err(Refusal::bad("give ciphertext or batch_input, not both"))
         }
         Some(Batch(items)) => batch(
             call,
             items,
             |item| item.reference.as_ref(),
-            |item| {
-                one(
-                    &item.ciphertext,
-                    &item.associated_data,
-                    [("context", &item.context), ("nonce", &item.nonce)],
-                )
-            },
+            |item| one(&item.ciphertext, &item.associated_data, unsaid!(item)),
         ),
         None => Response::data(&one(
             &body.ciphertext,
             &body.associated_data,
-            [("context", &body.context), ("nonce", &body.nonce)],
+            unsaid!(body),
         )?),
     }
 }
@@ -297,7 +333,8 @@ pub(super) fn data_key(call: &Call<'_>, kind: &str, name: &KeyName) -> Result<Re
     };
     call.require(Verb::Encapsulate, name)?;
     let body: NewDataKey<'_> = body::read(call.body)?;
-    check_unsaid([("context", &body.context), ("nonce", &body.nonce)])?;
+    call.check_named(name, &body.name)?;
+    check_unsaid(&unsaid!(body))?;
     let len = match body.bits {
         None | Some(Number(256)) => 32,
         Some(Number(128)) => 16,
@@ -305,7 +342,7 @@ pub(super) fn data_key(call: &Call<'_>, kind: &str, name: &KeyName) -> Result<Re
         Some(_) => return Err(Refusal::bad("invalid bit length: bits is 128, 256 or 512")),
     };
     let key = random::secret(len).map_err(StoreError::from)?;
-    let made = encrypt_one(call, name, None, &[], &key)?;
+    let made = encrypt_one(call, name, body.key_version, &[], &key)?;
     Response::data(&Item {
         plaintext: is_shown.then_some(SecretBytes(key)),
         ..made

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::algorithms::{KeyType, algorithm};
-use super::body::{self, Flag, Number, Parameter, Period, Text};
+use super::body::{
+    self, Asked, Flag, NO_DERIVED_KEYS, Number, Parameter, Period, Text, refuse_asked,
+};
 use super::call::Call;
 use super::keys::{new_policy, refuse_set, rotation};
 use super::refusal::Refusal;
@@ -28,6 +30,8 @@ pub(super) fn wrapping_key(call: &Call<'_>) -> Result<Response, Refusal> {
 #[serde(deny_unknown_fields)]
 struct Import<'a> {
     #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
     ciphertext: Option<Text<'a>>,
     #[serde(borrow)]
     hash_function: Option<Text<'a>>,
@@ -38,8 +42,7 @@ struct Import<'a> {
     public_key: Option<Text<'a>>,
     allow_rotation: Option<Flag>,
     derived: Option<Flag>,
-    #[serde(borrow)]
-    context: Option<Text<'a>>,
+    context: Option<Asked>,
     exportable: Option<Flag>,
     allow_plaintext_backup: Option<Flag>,
     auto_rotate_period: Option<Period>,
@@ -48,6 +51,7 @@ struct Import<'a> {
 pub(super) fn import(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Import, name)?;
     let body: Import<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
     let key_type = body.r#type.as_ref();
     let key_type = key_type.ok_or_else(|| Refusal::bad("type is needed, such as ml-dsa"))?;
     let parameter_set = body.parameter_set.map(|Parameter(set)| set);
@@ -58,14 +62,7 @@ pub(super) fn import(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
     ] {
         refuse_set(field, value)?;
     }
-    if body
-        .context
-        .is_some_and(|context| !context.as_str().is_empty())
-    {
-        return Err(Refusal::bad(
-            "context is for derived keys, which there are none of here",
-        ));
-    }
+    refuse_asked(&[("context", body.context)], NO_DERIVED_KEYS)?;
     if let Some(Flag(false)) = body.allow_rotation {
         return Err(Refusal::bad(
             "allow_rotation is not supported; a key is rotated by those who have the right to it",
@@ -94,6 +91,8 @@ pub(super) fn import(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
 #[serde(deny_unknown_fields)]
 struct ImportVersion<'a> {
     #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
     ciphertext: Option<Text<'a>>,
     #[serde(borrow)]
     hash_function: Option<Text<'a>>,
@@ -106,6 +105,7 @@ struct ImportVersion<'a> {
 pub(super) fn import_version(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Import, name)?;
     let body: ImportVersion<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
     if body
         .version
         .is_some_and(|version| version.version().is_some())

@@ -8,7 +8,10 @@ use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::algorithms::{KeyType, algorithm, encapsulates, has_pem};
-use super::body::{self, Flag, Number, Parameter, Period, Text, is_set};
+use super::body::{
+    self, Asked, Flag, NO_DERIVED_KEYS, NO_MANAGED_KEYS, Number, Parameter, Period, Text, is_set,
+    refuse_asked,
+};
 use super::call::{Call, version_len};
 use super::paths::parameter;
 use super::refusal::Refusal;
@@ -38,6 +41,8 @@ const SHORTEST_ROTATION: Duration = Duration::from_secs(60 * 60);
 #[serde(deny_unknown_fields)]
 struct Create<'a> {
     #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
     r#type: Option<Text<'a>>,
     parameter_set: Option<Parameter>,
     exportable: Option<Flag>,
@@ -46,11 +51,31 @@ struct Create<'a> {
     allow_plaintext_backup: Option<Flag>,
     auto_rotate_period: Option<Period>,
     key_size: Option<Number>,
+    context: Option<Asked>,
+    managed_key_name: Option<Asked>,
+    managed_key_id: Option<Asked>,
+    hybrid_key_type_pqc: Option<Asked>,
+    hybrid_key_type_ec: Option<Asked>,
 }
 
 pub(super) fn create(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Create, name)?;
     let body: Create<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
+    refuse_asked(&[("context", body.context)], NO_DERIVED_KEYS)?;
+    let managed = [
+        ("managed_key_name", body.managed_key_name),
+        ("managed_key_id", body.managed_key_id),
+    ];
+    refuse_asked(&managed, NO_MANAGED_KEYS)?;
+    let hybrid = [
+        ("hybrid_key_type_pqc", body.hybrid_key_type_pqc),
+        ("hybrid_key_type_ec", body.hybrid_key_type_ec),
+    ];
+    refuse_asked(
+        &hybrid,
+        "is for another form than these keys have: composite keys have a type of their own, such as mldsa65-ecdsa-p256-sha512",
+    )?;
     let key_type = body.r#type.as_ref();
     let key_type = key_type.ok_or_else(|| Refusal::bad("type is needed, such as ml-dsa"))?;
     let parameter_set = body.parameter_set.map(|Parameter(set)| set);
@@ -379,7 +404,9 @@ impl Damaged {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Configure {
+struct Configure<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
     min_decryption_version: Option<Number>,
     min_encryption_version: Option<Number>,
     deletion_allowed: Option<Flag>,
@@ -390,7 +417,8 @@ struct Configure {
 
 pub(super) fn configure(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::SetPolicy, name)?;
-    let body: Configure = body::read(call.body)?;
+    let body: Configure<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
     refuse_set("allow_plaintext_backup", body.allow_plaintext_backup)?;
     let rotate_after = body.auto_rotate_period.map(rotation).transpose()?;
     let not_deleted_before = match call.template.destroy_after {
@@ -448,27 +476,40 @@ pub(super) fn no_key(error: StoreError) -> Refusal {
     }
 }
 
-/// A body that says nothing.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct Rotate<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    managed_key_name: Option<Asked>,
+    managed_key_id: Option<Asked>,
+}
 
 pub(super) fn rotate(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Rotate, name)?;
-    let Nothing {} = body::read(call.body)?;
+    let body: Rotate<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
+    let managed = [
+        ("managed_key_name", body.managed_key_name),
+        ("managed_key_id", body.managed_key_id),
+    ];
+    refuse_asked(&managed, NO_MANAGED_KEYS)?;
     let rotated = call.store.rotate(call.principal, name);
     made(&rotated.map_err(no_key)?)
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Trim {
+struct Trim<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
     min_available_version: Option<Number>,
 }
 
 pub(super) fn trim(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     call.require(Verb::Destroy, name)?;
-    let body: Trim = body::read(call.body)?;
+    let body: Trim<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
     let before = body.min_available_version.and_then(Number::version);
     let before = before.ok_or_else(|| Refusal::bad("min_available_version is needed"))?;
     let trimmed = call.store.trim(call.principal, name, before);

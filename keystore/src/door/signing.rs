@@ -7,7 +7,7 @@ use pq_keys::{Algorithm, KeyAlgorithm};
 use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-use super::body::{self, Batch, Flag, Number, Text, is_set};
+use super::body::{self, Asked, Batch, Flag, Number, Parameter, Text, is_set, refuse_asked};
 use super::call::{Call, base64_len};
 use super::quoting::Quoted;
 use super::refusal::Refusal;
@@ -29,6 +29,8 @@ struct Manner<'a> {
 #[serde(deny_unknown_fields)]
 struct Sign<'a> {
     #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
     input: Option<Text<'a>>,
     #[serde(borrow)]
     batch_input: Option<Batch<SignItem<'a>>>,
@@ -43,8 +45,10 @@ struct Sign<'a> {
     signature_algorithm: Option<Text<'a>>,
     #[serde(borrow)]
     marshaling_algorithm: Option<Text<'a>>,
-    #[serde(borrow)]
-    salt_length: Option<Text<'a>>,
+    salt_length: Option<Parameter>,
+    /// For items of a batch.
+    #[serde(borrow, rename = "reference")]
+    _reference: Option<Text<'a>>,
     #[serde(borrow)]
     context: Option<Text<'a>>,
     #[serde(borrow)]
@@ -67,7 +71,6 @@ struct SignItem<'a> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Verify<'a> {
-    /// That of the path again, as hvac sends it.
     #[serde(borrow)]
     name: Option<Text<'a>>,
     #[serde(borrow)]
@@ -76,6 +79,9 @@ struct Verify<'a> {
     signature: Option<Text<'a>>,
     #[serde(borrow)]
     batch_input: Option<Batch<VerifyItem<'a>>>,
+    hmac: Option<Asked>,
+    cmac: Option<Asked>,
+    mac_length: Option<Asked>,
     #[serde(borrow)]
     hash_algorithm: Option<Text<'a>>,
     #[serde(borrow)]
@@ -85,8 +91,10 @@ struct Verify<'a> {
     signature_algorithm: Option<Text<'a>>,
     #[serde(borrow)]
     marshaling_algorithm: Option<Text<'a>>,
-    #[serde(borrow)]
-    salt_length: Option<Text<'a>>,
+    salt_length: Option<Parameter>,
+    /// For items of a batch.
+    #[serde(borrow, rename = "reference")]
+    _reference: Option<Text<'a>>,
     #[serde(borrow)]
     context: Option<Text<'a>>,
     #[serde(borrow)]
@@ -100,6 +108,8 @@ struct VerifyItem<'a> {
     input: Option<Text<'a>>,
     #[serde(borrow)]
     signature: Option<Text<'a>>,
+    hmac: Option<Asked>,
+    cmac: Option<Asked>,
     #[serde(borrow)]
     context: Option<Text<'a>>,
     #[serde(borrow)]
@@ -279,7 +289,9 @@ fn not_both<T>(
     single: &Option<Text<'_>>,
 ) -> Result<Option<Vec<T>>, Refusal> {
     match batch {
-        Some(_) if single.is_some() => Err(Refusal::bad("give input or batch_input, not both")),
+        Some(_) if said(single).is_some() => {
+            Err(Refusal::bad("give input or batch_input, not both"))
+        }
         Some(Batch(items)) if items.is_empty() => {
             Err(Refusal::bad("missing batch_input to process"))
         }
@@ -374,6 +386,7 @@ pub(super) fn sign(
     let found = call.store.algorithm(call.principal, Verb::Sign, name);
     let algorithm = found.map_err(|error| no_key(error, "signing"))?;
     let body: Sign<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
     let manner = Manner {
         hash: hash
             .or_else(|| said(&body.hash_algorithm))
@@ -480,9 +493,9 @@ fn sign_one(
 }
 
 /// The length of a salt is for PSS, which no key signs with here.
-fn check_salt(salt_length: &Option<Text<'_>>) -> Result<(), Refusal> {
-    match said(salt_length) {
-        None | Some("auto" | "hash") => Ok(()),
+fn check_salt(salt_length: &Option<Parameter>) -> Result<(), Refusal> {
+    match salt_length.as_ref().map(|Parameter(text)| text.as_str()) {
+        None | Some("" | "auto" | "hash") => Ok(()),
         Some(_) => Err(Refusal::bad(
             "salt_length is for PSS, which is not supported",
         )),
@@ -497,9 +510,23 @@ pub(super) fn verify(
     let found = call.store.algorithm(call.principal, Verb::Verify, name);
     let algorithm = found.map_err(|error| no_key(error, "signature verification"))?;
     let body: Verify<'_> = body::read(call.body)?;
-    if body.name.is_some_and(|named| named.as_str() != name.name()) {
-        return Err(Refusal::bad("name is another one than the path's"));
-    }
+    call.check_named(name, &body.name)?;
+    let of_items = body
+        .batch_input
+        .as_ref()
+        .map_or(&[][..], |Batch(items)| items);
+    let asked = of_items
+        .iter()
+        .flat_map(|item| [("hmac", item.hmac), ("cmac", item.cmac)]);
+    let asked = asked.chain([
+        ("hmac", body.hmac),
+        ("cmac", body.cmac),
+        ("mac_length", body.mac_length),
+    ]);
+    refuse_asked(
+        &asked.collect::<Vec<_>>(),
+        "is for keys of HMAC and CMAC, which there are none of here",
+    )?;
     let manner = Manner {
         hash: hash
             .or_else(|| said(&body.hash_algorithm))

@@ -6,6 +6,7 @@ use core::time::Duration;
 
 use pq_keystore::door::{AccessList, Door, InvalidAccessList, MAX_BATCH, Request};
 use pq_keystore::policy::Verb;
+use serde_json::{Value, json};
 
 use crate::kit::{CERTIFICATE, House, NOW, ROOT, principal};
 
@@ -614,4 +615,160 @@ fn namespaces_and_wrapped_responses_are_refused() {
         ..Request::default()
     });
     assert_eq!(unknown.error(403), "permission denied");
+}
+
+/// What Vault documents is no error while it asks for nothing, or for what is done here; and what is not done is refused in
+/// words that say so.
+#[test]
+fn parameters_of_vault_are_known() {
+    let house = House::new();
+    for (name, key_type) in [("a", "ed25519"), ("kem", "mlkem-768")] {
+        house.create(name, key_type);
+    }
+    let signature = house.signature("a");
+    let encrypted = house.post("encrypt/kem", r#"{"plaintext": "aGVsbG8="}"#);
+    let ciphertext = encrypted.expect(200)["data"]["ciphertext"].clone();
+    let sign = json!({"input": "aGVsbG8="});
+    let verify = json!({"input": "aGVsbG8=", "signature": signature});
+    let encrypt = json!({"plaintext": "aGVsbG8="});
+    let decrypt = json!({"ciphertext": ciphertext});
+    let key = json!({"type": "ed25519", "exportable": true});
+    let nothing = json!({});
+    let many = |item: &Value| json!({"batch_input": [item]});
+    let with = |body: &Value, field: &str, value: &Value| {
+        let mut body = body.clone();
+        body[field] = value.clone();
+        body.to_string()
+    };
+
+    // A name is that of the path, or none.
+    for (path, body) in [
+        ("sign/a", &sign),
+        ("verify/a", &verify),
+        ("encrypt/kem", &encrypt),
+        ("decrypt/kem", &decrypt),
+        ("datakey/wrapped/kem", &nothing),
+        ("keys/a", &key),
+        ("keys/a/config", &nothing),
+        ("keys/a/rotate", &nothing),
+    ] {
+        let name = path
+            .split('/')
+            .find(|part| ["a", "kem"].contains(part))
+            .unwrap();
+        for good in [json!(name), json!(""), Value::Null] {
+            let answer = house.post(path, &with(body, "name", &good));
+            assert!(
+                [200, 204].contains(&answer.status),
+                "{path}: {}",
+                answer.body
+            );
+        }
+        let said = house
+            .post(path, &with(body, "name", &json!("b")))
+            .error(400);
+        assert!(said.contains("name is another one"), "{path}: {said}");
+    }
+    for path in ["keys/a/trim", "keys/c/import", "keys/a/import_version"] {
+        let said = house.post(path, r#"{"name": "b"}"#).error(400);
+        assert!(said.contains("name is another one"), "{path}: {said}");
+    }
+
+    // Beside a batch, what is empty says nothing; and a reference is for its items.
+    for (path, field, body) in [
+        ("sign/a", "input", &sign),
+        ("verify/a", "input", &verify),
+        ("encrypt/kem", "plaintext", &encrypt),
+        ("decrypt/kem", "ciphertext", &decrypt),
+    ] {
+        house
+            .post(path, &with(&many(body), field, &json!("")))
+            .expect(200);
+        house
+            .post(path, &with(&many(body), field, &json!("aGVsbG8=")))
+            .error(400);
+        house
+            .post(path, &with(body, "reference", &json!("x")))
+            .expect(200);
+        house
+            .post(path, &with(body, "batch_input", &Value::Null))
+            .expect(200);
+        let item = with(body, "reference", &json!("x")).parse().unwrap();
+        let answer = house.post(path, &many(&item).to_string()).expect(200);
+        assert_eq!(answer["data"]["batch_results"][0]["reference"], "x");
+    }
+
+    // What there is not.
+    let managed = "managed keys";
+    for (path, body, field, why) in [
+        ("verify/a", &verify, "hmac", "HMAC"),
+        ("verify/a", &verify, "cmac", "CMAC"),
+        ("verify/a", &verify, "mac_length", "CMAC"),
+        ("encrypt/kem", &encrypt, "padding_scheme", "RSA"),
+        ("decrypt/kem", &decrypt, "padding_scheme", "RSA"),
+        ("datakey/plaintext/kem", &nothing, "padding_scheme", "RSA"),
+        ("keys/a", &key, "managed_key_name", managed),
+        ("keys/a", &key, "managed_key_id", managed),
+        ("keys/a", &key, "hybrid_key_type_pqc", "composite keys"),
+        ("keys/a", &key, "hybrid_key_type_ec", "composite keys"),
+        ("keys/a", &key, "context", "derived keys"),
+        ("keys/a/rotate", &nothing, "managed_key_name", managed),
+        ("keys/a/rotate", &nothing, "managed_key_id", managed),
+    ] {
+        for empty in [
+            json!(""),
+            json!(false),
+            json!(0),
+            Value::Null,
+            json!([]),
+            json!({}),
+        ] {
+            let answer = house.post(path, &with(body, field, &empty));
+            assert!(
+                [200, 204].contains(&answer.status),
+                "{path} {field} {empty}: {}",
+                answer.body
+            );
+        }
+        for asked in [
+            json!("x"),
+            json!(true),
+            json!(5),
+            json!(-5),
+            json!(0.5),
+            json!([0]),
+            json!({"x": 0}),
+        ] {
+            let said = house.post(path, &with(body, field, &asked)).error(400);
+            assert!(
+                said.starts_with(field) && said.contains(why),
+                "{path}: {said}"
+            );
+        }
+        if body.as_object().unwrap().is_empty() || path == "keys/a" || field == "mac_length" {
+            continue;
+        }
+        let item = with(body, field, &json!("x")).parse().unwrap();
+        let refused = house.post(path, &many(&item).to_string());
+        assert!(
+            refused.body.to_string().contains(why),
+            "{path}: {}",
+            refused.body
+        );
+        let item = with(body, field, &json!("")).parse().unwrap();
+        house.post(path, &many(&item).to_string()).expect(200);
+    }
+}
+
+/// A data key is encrypted to the newest version, whether it is named or not.
+#[test]
+fn data_keys_of_a_version() {
+    let house = House::new();
+    house.create("kem", "mlkem-768");
+    house.post("keys/kem/rotate", "").expect(200);
+    for (version, status) in [(0, 200), (2, 200), (1, 400), (3, 400)] {
+        let body = json!({"key_version": version}).to_string();
+        let answer = house.post("datakey/wrapped/kem", &body);
+        assert_eq!(answer.status, status, "{}", answer.body);
+    }
 }
