@@ -47,6 +47,7 @@ struct Encrypt<'a> {
     key_version: Option<Number>,
     #[serde(borrow)]
     batch_input: Option<Batch<EncryptItem<'a>>>,
+    partial_failure_response_code: Option<Number>,
     /// For items of a batch.
     #[serde(borrow, rename = "reference")]
     _reference: Option<Text<'a>>,
@@ -88,6 +89,7 @@ struct Decrypt<'a> {
     nonce: Option<Text<'a>>,
     #[serde(borrow)]
     batch_input: Option<Batch<DecryptItem<'a>>>,
+    partial_failure_response_code: Option<Number>,
     /// For items of a batch.
     #[serde(borrow, rename = "reference")]
     _reference: Option<Text<'a>>,
@@ -151,10 +153,12 @@ struct Items {
     batch_results: Vec<Item>,
 }
 
-/// Answers the items of a batch.
+/// Answers the items of a batch. `failed` is what an item has beside its error. The status is that of [`status`].
 fn batch<T>(
     call: &Call<'_>,
     items: &[T],
+    wanted: Option<Number>,
+    failed: fn() -> Item,
     reference: impl Fn(&T) -> Option<&Text<'_>>,
     answer: impl Fn(&T) -> Result<Item, Refusal>,
 ) -> Result<Response, Refusal> {
@@ -162,17 +166,66 @@ fn batch<T>(
         return Err(Refusal::bad("missing batch_input to process"));
     }
     let mut batch_results = Vec::with_capacity(items.len());
+    let mut refusals = Vec::new();
     for item in items {
         call.check_client()?;
+        let answer = answer(item).unwrap_or_else(|mut refusal| {
+            let error = refusal.errors.join("; ");
+            refusal.errors.clear();
+            refusals.push(refusal);
+            Item {
+                error: Some(error),
+                ..failed()
+            }
+        });
+        let reference = reference(item).map(Text::as_str);
         batch_results.push(Item {
-            reference: reference(item).map(|text| text.as_str().into()),
-            ..answer(item).unwrap_or_else(|refusal| Item {
-                error: Some(refusal.errors.join("; ")),
-                ..Item::default()
-            })
+            reference: Some(reference.unwrap_or_default().into()),
+            ..answer
         });
     }
-    Response::data(&Items { batch_results })
+    let (status, warning) = status(&refusals, items.len(), wanted);
+    let warnings: Vec<_> = warning.into_iter().collect();
+    Ok(Response {
+        status,
+        problem: refusals.into_iter().find_map(|refusal| refusal.problem),
+        ..Response::data_with(&Items { batch_results }, &warnings)?
+    })
+}
+
+/// The status of a batch of so many items, some of which may have been refused, as Vault has it: 400, or 500 if clients can't
+/// help it; and in its place what the client wants, if some were not refused. Warns if the client wants what it can't have.
+fn status(refusals: &[Refusal], items: usize, wanted: Option<Number>) -> (u16, Option<String>) {
+    if refusals.is_empty() {
+        return (200, None);
+    }
+    let is_own = |refusal: &Refusal| refusal.status < 500;
+    let status = if refusals.iter().any(is_own) {
+        400
+    } else {
+        500
+    };
+    match wanted {
+        Some(Number(wanted)) if refusals.len() < items => match u16::try_from(wanted) {
+            // Answers of the others have no body.
+            Ok(wanted @ (200..=203 | 206..=303 | 305..=599)) => (wanted, None),
+            _ => (
+                status,
+                Some(format!(
+                    "invalid HTTP response code override from partial_failure_response_code, reverting to {status}"
+                )),
+            ),
+        },
+        _ => (status, None),
+    }
+}
+
+/// What a failed item of a decryption has.
+fn undecrypted() -> Item {
+    Item {
+        plaintext: Some(SecretBytes(Zeroizing::default())),
+        ..Item::default()
+    }
 }
 
 /// What the longest ciphertext has besides the text: that of ML-KEM-1024, its length, a nonce and a tag.
@@ -269,6 +322,8 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
         Some(Batch(items)) => batch(
             call,
             items,
+            body.partial_failure_response_code,
+            Item::default,
             |item| item.reference.as_ref(),
             |item| {
                 one(
@@ -314,6 +369,8 @@ pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
         Some(Batch(items)) => batch(
             call,
             items,
+            body.partial_failure_response_code,
+            undecrypted,
             |item| item.reference.as_ref(),
             |item| one(&item.ciphertext, &item.associated_data, unsaid!(item)),
         ),

@@ -349,25 +349,45 @@ impl Item {
         }
     }
 
-    fn failed(refusal: Refusal) -> Self {
+    /// What an item has beside its error that could not be signed.
+    fn unsigned() -> Self {
         Self {
-            error: Some(refusal.errors.join("; ")),
+            key_version: Some(0),
             ..Self::default()
         }
     }
+
+    /// The same of one that could not be verified.
+    fn unverified() -> Self {
+        Self::valid(false)
+    }
 }
 
+/// The status of these batches says nothing of their items, as with Vault.
 fn batch(
     results: impl IntoIterator<Item = Result<Item, Refusal>>,
-    references: impl IntoIterator<Item = Option<String>>,
+    references: impl IntoIterator<Item = String>,
+    failed: fn() -> Item,
 ) -> Result<Response, Refusal> {
+    let mut problem = None;
     let results = results.into_iter().zip(references);
-    let batch_results = results.map(|(result, reference)| Item {
-        reference,
-        ..result.unwrap_or_else(Item::failed)
+    let batch_results = results.map(|(result, reference)| {
+        let item = result.unwrap_or_else(|refusal| {
+            problem = problem.take().or(refusal.problem);
+            Item {
+                error: Some(refusal.errors.join("; ")),
+                ..failed()
+            }
+        });
+        Item {
+            reference: Some(reference),
+            ..item
+        }
     });
-    Response::data(&Items {
-        batch_results: batch_results.collect(),
+    let batch_results = batch_results.collect();
+    Ok(Response {
+        problem,
+        ..Response::data(&Items { batch_results })?
     })
 }
 
@@ -440,7 +460,7 @@ pub(super) fn sign(
     };
     call.check_client()?;
     let results = signed.into_iter().map(|signed| signed.map(Item::signed));
-    batch(results, references)
+    batch(results, references, Item::unsigned)
 }
 
 /// The length of the longest signature.
@@ -475,8 +495,9 @@ fn in_places<I, T>(
     items.into_iter().map(&mut place).collect()
 }
 
-fn reference(reference: &Option<Text<'_>>) -> Option<String> {
-    reference.as_ref().map(|text| text.as_str().into())
+fn reference(reference: &Option<Text<'_>>) -> String {
+    let text = reference.as_ref().map(Text::as_str);
+    text.unwrap_or_default().into()
 }
 
 fn sign_one(
@@ -549,6 +570,17 @@ pub(super) fn verify(
         );
         return Response::data(&valid(verified)?);
     };
+    match items.iter().filter(|item| item.signature.is_none()).count() {
+        0 => {}
+        missing if missing == items.len() => {
+            return Err(Refusal::bad("no batch_input elements have 'signature'"));
+        }
+        _ => {
+            return Err(Refusal::bad(
+                "some elements of batch_input are missing 'signature'",
+            ));
+        }
+    }
     let repeats = items.iter().any(|item| item.reference.is_some());
     call.reserve_batch(items.len(), 0, repeats)?;
     let asked: Vec<_> = items
@@ -587,6 +619,7 @@ pub(super) fn verify(
     batch(
         results.into_iter().map(|valid| valid.map(Item::valid)),
         references,
+        Item::unverified,
     )
 }
 

@@ -373,6 +373,8 @@ fn signature(answer: Answer, asked: Option<Version>) -> Result<RemoteSignature, 
     }
 }
 
+/// Beside an error, `valid` says nothing.
 fn valid(answer: Answer) -> Result<bool, RemoteError> {
-    answer.valid.ok_or_else(|| refused(answer))
+    let valid = answer.valid.filter(|_| answer.error.is_none());
+    valid.ok_or_else(|| refused(answer))
 }

@@ -1,10 +1,14 @@
 //! Data encrypted to keys of ML-KEM and X-Wing.
 
+use alloc::sync::Arc;
+
 use base64ct::{Base64, Encoding};
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey};
-use serde_json::json;
+use pq_keystore::door::Request;
+use pq_keystore::storage::MemoryStorage;
+use serde_json::{Value, json};
 
-use crate::kit::House;
+use crate::kit::{House, ROOT, damage};
 
 fn encrypt(house: &House, name: &str, body: &str) -> String {
     let made = house.post(&format!("encrypt/{name}"), body).expect(200);
@@ -58,24 +62,22 @@ fn associated_data_and_batches() {
         {"ciphertext": sealed, "associated_data": "YWR4"},
         {},
     ]});
-    let opened = house.post("decrypt/a", &body.to_string()).expect(200);
+    let opened = house.post("decrypt/a", &body.to_string()).expect(400);
     let results = opened["data"]["batch_results"].as_array().unwrap();
     assert_eq!(
         results[0],
         json!({"plaintext": "aGVsbG8=", "reference": "x"})
     );
-    assert!(
-        results[1..]
-            .iter()
-            .all(|result| result["error"].is_string() && result["plaintext"].is_null())
-    );
+    assert!(results[1..].iter().all(|result| result["error"].is_string()
+        && result["plaintext"] == ""
+        && result["reference"] == ""));
 
     let sealed = house
         .post(
             "encrypt/a",
             r#"{"batch_input": [{"plaintext": ""}, {"plaintext": "?"}]}"#,
         )
-        .expect(200);
+        .expect(400);
     let results = &sealed["data"]["batch_results"];
     assert!(results[0]["ciphertext"].is_string() && results[1]["error"].is_string());
     for body in [
@@ -159,11 +161,11 @@ fn items_are_as_strict_as_one() {
             body[field] = value;
             house.post(path, &body.to_string()).error(400);
             let batch = json!({"batch_input": [good, body, good]}).to_string();
-            let answer = house.post(path, &batch).expect(200);
+            let answer = house.post(path, &batch).expect(400);
             let results = answer["data"]["batch_results"].as_array().unwrap();
             let done: Vec<_> = results
                 .iter()
-                .map(|item| item[result].is_string())
+                .map(|item| !item[result].as_str().unwrap_or_default().is_empty())
                 .collect();
             let refused: Vec<_> = results
                 .iter()
@@ -180,5 +182,89 @@ fn items_are_as_strict_as_one() {
             let body = json!({field: "YWQ="}).to_string();
             house.post(&format!("datakey/{kind}/a"), &body).error(400);
         }
+    }
+}
+
+/// As Vault's path_encrypt.go and path_decrypt.go have it: a batch of which an item failed is 400, or what the client wants
+/// if another one didn't.
+#[test]
+fn batches_with_failures_have_a_status() {
+    let house = House::new();
+    house.create("a", "mlkem-768");
+    let ciphertext = encrypt(&house, "a", r#"{"plaintext": "aGVsbG8="}"#);
+    for (path, good, bad) in [
+        (
+            "encrypt/a",
+            json!({"plaintext": "aGVsbG8="}),
+            json!({"plaintext": "?"}),
+        ),
+        (
+            "decrypt/a",
+            json!({"ciphertext": ciphertext}),
+            json!({"ciphertext": "?"}),
+        ),
+    ] {
+        for (code, items, status) in [
+            (None, json!([good, good]), 200),
+            (None, json!([good, bad]), 400),
+            (None, json!([bad]), 400),
+            (Some(json!(207)), json!([good, good]), 200),
+            (Some(json!(207)), json!([good, bad]), 207),
+            (Some(json!("202")), json!([bad, good]), 202),
+            (Some(json!(200)), json!([bad, bad]), 400),
+            (Some(json!(500)), json!([good, bad]), 500),
+        ] {
+            let mut body = json!({"batch_input": items});
+            if let Some(code) = code {
+                body["partial_failure_response_code"] = code;
+            }
+            let answer = house.post(path, &body.to_string()).expect(status);
+            assert_eq!(answer["warnings"], Value::Null);
+            assert_eq!(
+                answer["data"]["batch_results"].as_array().unwrap().len(),
+                items.as_array().unwrap().len()
+            );
+        }
+        // These have no body, or are none.
+        for code in [0, 1, 100, 101, 199, 204, 205, 304, 600, 65_736] {
+            let body = json!({"batch_input": [good, bad], "partial_failure_response_code": code});
+            let answer = house.post(path, &body.to_string()).expect(400);
+            let warning = answer["warnings"][0].as_str().unwrap();
+            assert!(warning.contains("reverting to 400"), "{warning}");
+            assert_eq!(answer["data"]["batch_results"].as_array().unwrap().len(), 2);
+        }
+    }
+}
+
+/// What clients can't help is 500, and the log says why.
+#[test]
+fn batches_with_failures_of_the_store_are_told_to_the_log() {
+    let storage = Arc::new(MemoryStorage::new());
+    let house = House::in_storage(&storage, &[]);
+    house.create("a", "mlkem-768");
+    let first = encrypt(&house, "a", r#"{"plaintext": "aGVsbG8="}"#);
+    house.post("keys/a/rotate", "").expect(200);
+    let second = encrypt(&house, "a", r#"{"plaintext": "aGVsbG8="}"#);
+    damage(&storage, &["version/shop/tokens/a#0000000001"]);
+    let ask = |items: Value| {
+        let body = json!({"batch_input": items}).to_string();
+        house.door.answer(&Request {
+            method: "POST",
+            path: "/v1/transit/decrypt/a",
+            vault_token: Some(ROOT),
+            body: body.as_bytes(),
+            ..Request::default()
+        })
+    };
+    let (broken, good) = (json!({"ciphertext": first}), json!({"ciphertext": second}));
+    for (items, status) in [
+        (json!([good]), 200),
+        (json!([good, broken]), 500),
+        (json!([broken, {"ciphertext": "?"}]), 400),
+    ] {
+        let answer = ask(items);
+        assert_eq!(answer.status, status);
+        let problem = answer.problem.unwrap_or_default();
+        assert_eq!(problem.contains("is damaged"), status != 200, "{problem}");
     }
 }

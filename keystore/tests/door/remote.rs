@@ -467,6 +467,16 @@ fn other_answers_are_refused() {
             "{count}"
         );
     }
+    // What failed isn't called invalid.
+    let failed = json!({"valid": false, "error": "no"});
+    let (remote, _) = canned(json!({"batch_results": [failed, {"valid": false}]}));
+    let told = remote.verify_batch("a", &[(b"1", &signed), (b"2", &signed)]);
+    let mut told = told.unwrap().into_iter();
+    assert!(matches!(
+        told.next(),
+        Some(Err(RemoteError::Refused { .. }))
+    ));
+    assert!(matches!(told.next(), Some(Ok(false))));
     let (remote, _) = canned(json!({"batch_results": [item, {"signature": "vault:v1:AAAA"}]}));
     let made = remote.sign_batch("a", Some(second), &[b"1", b"2"]).unwrap();
     let refused: Vec<_> = made.into_iter().map(is_refused).collect();

@@ -179,7 +179,7 @@ fn batches() {
     assert_eq!(results[3]["reference"], "y");
     for bad in &results[1..3] {
         assert!(
-            bad["error"].is_string() && bad["signature"].is_null(),
+            bad["error"].is_string() && bad["signature"].is_null() && bad["key_version"] == 0,
             "{bad}"
         );
     }
@@ -191,15 +191,34 @@ fn batches() {
         {"input": "aGVsbG8=", "signature": first, "reference": "x"},
         {"input": "aGVsbG8=", "signature": last},
         {"input": "aGVsbG8=", "signature": "vault:v3:AAAA"},
-        {"input": "aGVsbG8="},
+        {"signature": first},
         {"input": "", "signature": last},
     ]});
     let verified = house.post("verify/a", &body.to_string()).expect(200);
     let results = verified["data"]["batch_results"].as_array().unwrap();
     assert_eq!(results[0], json!({"valid": true, "reference": "x"}));
-    assert_eq!(results[1], json!({"valid": false}));
-    assert!(results[2]["error"].is_string() && results[3]["error"].is_string());
-    assert_eq!(results[4], json!({"valid": true}));
+    assert_eq!(results[1], json!({"valid": false, "reference": ""}));
+    for failed in &results[2..4] {
+        assert!(
+            failed["error"].is_string() && failed["valid"] == false,
+            "{failed}"
+        );
+    }
+    assert_eq!(results[4], json!({"valid": true, "reference": ""}));
+    let good = json!({"input": "", "signature": last});
+    for (items, why) in [
+        (
+            json!([{"input": ""}, good]),
+            "some elements of batch_input are missing 'signature'",
+        ),
+        (
+            json!([{"input": ""}]),
+            "no batch_input elements have 'signature'",
+        ),
+    ] {
+        let body = json!({"batch_input": items}).to_string();
+        assert_eq!(house.post("verify/a", &body).error(400), why);
+    }
 
     let by_version = house
         .post(

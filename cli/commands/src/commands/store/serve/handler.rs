@@ -66,7 +66,7 @@ fn response(answer: door::Response, head: &Parts) -> Response<Bytes> {
     if let Some(problem) = &answer.problem {
         match answer.status {
             500.. => tracing::error!(problem, path = head.uri.path(), "the store failed"),
-            _ => tracing::warn!(problem, path = head.uri.path(), "keys are damaged"),
+            _ => tracing::warn!(problem, path = head.uri.path(), "the store failed in part"),
         }
     }
     let mut response = Response::new(Bytes::from_owner(answer.body));
