@@ -62,6 +62,9 @@ def lifecycle(name, **manner):
 
     transit.update_key_configuration(name, min_decryption_version=2)
     refused(hvac.exceptions.InvalidRequest, verifies, name, b"message", first, **manner)
+    # As with Vault, not without a minimum to sign.
+    refused(hvac.exceptions.InvalidRequest, transit.trim_key, name, min_version=2)
+    transit.update_key_configuration(name, min_encryption_version=2)
     transit.trim_key(name, min_version=2)
     key = transit.read_key(name)["data"]
     assert list(key["keys"]) == ["2"], key["keys"].keys()

@@ -175,6 +175,7 @@ struct Key {
     parameter_set: Option<String>,
     keys: BTreeMap<u32, KeyVersion>,
     latest_version: u32,
+    /// 0 where nothing was trimmed.
     min_available_version: u32,
     min_decryption_version: u32,
     /// 0 where all versions sign that there are.
@@ -230,6 +231,7 @@ pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
     });
     let is_kem = encapsulates(key.algorithm);
     let number = |version: Option<Version>| version.map_or(0, Version::get);
+    let first = key.versions.first().map(|first| first.version);
     let imported = |origin: Origin| origin == Origin::Imported;
     Response::data(&Key {
         name: name.name().into(),
@@ -237,8 +239,12 @@ pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
         parameter_set,
         keys: versions.collect(),
         latest_version: number(key.versions.last().map(|last| last.version)),
-        min_available_version: number(key.versions.first().map(|first| first.version)),
-        min_decryption_version: key.policy.min_version.get(),
+        min_available_version: number(first.filter(|first| *first != Version::FIRST)),
+        min_decryption_version: first
+            .map_or(key.policy.min_version, |first| {
+                key.policy.min_version.max(first)
+            })
+            .get(),
         min_encryption_version: number(
             Some(key.policy.min_signing_version).filter(|version| *version != Version::FIRST),
         ),
@@ -429,7 +435,24 @@ pub(super) fn configure(call: &Call<'_>, name: &KeyName) -> Result<Response, Ref
     let version = |number: Number| number.version().unwrap_or(Version::FIRST);
     let changed = call
         .store
-        .change_policy(call.principal, name, |policy, newest| {
+        .change_policy(call.principal, name, |policy, [first, newest]| {
+            // What was trimmed is no version to begin with any more.
+            if first != Version::FIRST {
+                for (number, problem) in [
+                    (
+                        body.min_encryption_version,
+                        "min encryption version should not be less than min available version",
+                    ),
+                    (
+                        body.min_decryption_version,
+                        "min decryption version should not be less than min available version",
+                    ),
+                ] {
+                    if number.is_some_and(|Number(number)| number < first.get()) {
+                        return Err(StoreError::Policy(problem));
+                    }
+                }
+            }
             if let Some(number) = body.min_decryption_version {
                 policy.min_version = version(number);
             }
@@ -510,8 +533,30 @@ pub(super) fn trim(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
     call.require(Verb::Destroy, name)?;
     let body: Trim<'_> = body::read(call.body)?;
     call.check_named(name, &body.name)?;
-    let before = body.min_available_version.and_then(Number::version);
-    let before = before.ok_or_else(|| Refusal::bad("min_available_version is needed"))?;
+    let Some(Number(number)) = body.min_available_version else {
+        return Err(Refusal::bad("missing min_available_version"));
+    };
+    let found = call.store.versions(call.principal, Verb::Destroy, name);
+    let (policy, versions) = found.map_err(no_key)?;
+    let first = versions.first().map_or(Version::FIRST, |(first, _)| *first);
+    // In the order of Vault's path_trim.go. There, no minimum of decryption is 0.
+    let refused = match Version::new(number) {
+        _ if first != Version::FIRST && number < first.get() => {
+            Err("minimum available version cannot be decremented")
+        }
+        _ if policy.min_signing_version == Version::FIRST => Err(
+            "minimum available version cannot be set when minimum encryption version is not set",
+        ),
+        Some(before) if before > policy.min_signing_version => {
+            Err("minimum available version cannot be greater than minimum encryption version")
+        }
+        Some(before) if before > policy.min_version => {
+            Err("minimum available version cannot be greater than minimum decryption version")
+        }
+        Some(before) => Ok(before),
+        None => Err("minimum available version should be positive"),
+    };
+    let before = refused.map_err(Refusal::bad)?;
     let trimmed = call.store.trim(call.principal, name, before);
     trimmed.map_err(|error| match error {
         StoreError::State { id, .. } => Refusal::bad(format!(

@@ -59,7 +59,7 @@ impl Store {
         Ok((key.record.policy.clone(), versions))
     }
 
-    /// Changes what a key's policy says. `change` gets the policy as it is, and the newest version, and may be called
+    /// Changes what a key's policy says. `change` gets the policy as it is, and the first and the newest version that are kept, and may be called
     /// again if others change the key at the same time.
     ///
     /// # Errors
@@ -69,12 +69,12 @@ impl Store {
         &self,
         principal: &Principal,
         name: &KeyName,
-        mut change: impl FnMut(&mut Policy, Version) -> Result<(), StoreError>,
+        mut change: impl FnMut(&mut Policy, [Version; 2]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.inner()
             .change_key(principal, Verb::SetPolicy, name, &[], |_, record, _, _| {
                 let mut policy = record.policy.clone();
-                change(&mut policy, record.newest())?;
+                change(&mut policy, [record.first, record.newest()])?;
                 if policy.exportable != record.policy.exportable {
                     return Err(StoreError::ExportableChanged(name.clone()));
                 }

@@ -156,6 +156,88 @@ fn rotated_configured_and_trimmed() {
     house.post("keys/a/trim", "{}").error(400);
 }
 
+/// Vault's path_trim.go and path_keys_config.go, sentence by sentence.
+#[test]
+fn trimmed_as_vault_does() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    for _ in 0..4 {
+        house.post("keys/a/rotate", "").expect(200);
+    }
+    let trim = |version: u32| {
+        let body = json!({"min_available_version": version}).to_string();
+        house.post("keys/a/trim", &body)
+    };
+    let configure = |body: Value| house.post("keys/a/config", &body.to_string());
+    let shown = || {
+        let key = house.get("keys/a").expect(200);
+        ["available", "decryption", "encryption"]
+            .map(|what| key["data"][format!("min_{what}_version")].as_u64().unwrap())
+    };
+    assert_eq!(shown(), [0, 1, 0]);
+    // Without a minimum to sign, nothing is trimmed.
+    configure(json!({"min_decryption_version": 3})).expect(204);
+    for version in [1, 2, 3] {
+        let said = trim(version).error(400);
+        assert!(
+            said.contains("when minimum encryption version is not set"),
+            "{said}"
+        );
+    }
+    assert_eq!(shown(), [0, 3, 0]);
+    configure(json!({"min_encryption_version": 4})).expect(204);
+    for (version, why) in [
+        (5, "greater than minimum encryption version"),
+        (4, "greater than minimum decryption version"),
+        (0, "should be positive"),
+    ] {
+        let said = trim(version).error(400);
+        assert!(said.contains(why), "{said}");
+    }
+    assert_eq!(
+        house.post("keys/a/trim", "{}").error(400),
+        "missing min_available_version"
+    );
+    trim(3).expect(204);
+    assert_eq!(shown(), [3, 3, 4]);
+    trim(3).expect(204);
+    for version in [0, 1, 2] {
+        let said = trim(version).error(400);
+        assert!(said.contains("cannot be decremented"), "{said}");
+    }
+    // Afterwards, no minimum is below what there is.
+    for field in ["min_decryption_version", "min_encryption_version"] {
+        for version in [0, 1, 2] {
+            let said = configure(json!({field: version})).error(400);
+            assert!(said.contains("less than min available version"), "{said}");
+        }
+    }
+    configure(json!({"auto_rotate_period": "2h"})).expect(204);
+    configure(json!({"min_encryption_version": 3})).expect(204);
+    assert_eq!(shown(), [3, 3, 3]);
+
+    // Whoever trims and lowers the minimum by the store's own means is shown what counts.
+    house.create("b", "ed25519");
+    house.post("keys/b/rotate", "").expect(200);
+    house
+        .post("keys/b/config", r#"{"min_decryption_version": 2}"#)
+        .expect(204);
+    let (root, name) = (
+        crate::kit::principal("root"),
+        "shop/tokens/b".parse().unwrap(),
+    );
+    house
+        .store
+        .trim(&root, &name, "2".parse().unwrap())
+        .unwrap();
+    let mut policy = house.store.show(&root, &name).unwrap().policy;
+    policy.min_version = "1".parse().unwrap();
+    house.store.set_policy(&root, &name, &policy).unwrap();
+    let key = house.get("keys/b").expect(200);
+    assert_eq!(key["data"]["min_decryption_version"], 2);
+    assert_eq!(key["data"]["min_available_version"], 2);
+}
+
 #[test]
 fn exported() {
     let house = House::new();
