@@ -237,10 +237,10 @@ impl Door {
     /// The path under `/v1/`, and who asks for it.
     fn enter<'r>(&self, request: &Request<'r>) -> Result<(&'r str, Authenticated), Response> {
         let path = request.path.strip_prefix("/v1/").ok_or_else(unknown)?;
-        if path == "sys/health" {
+        if let Some(asked) = system::Asked::at(path) {
             let is_well = self.problem().is_none();
-            let health = system::health(request.method, (self.clock)(), is_well);
-            return Err(health.unwrap_or_else(Response::from));
+            let told = asked.answer(request.method, (self.clock)(), is_well);
+            return Err(told.unwrap_or_else(Response::from));
         }
         let authenticated = self.authenticate(request);
         Ok((path, authenticated.ok_or_else(Refusal::denied)?))
@@ -354,6 +354,7 @@ fn dispatch(
         (Resource::Verify { name, hash }, Write) => signing::verify(call, &call.name(name)?, hash),
         (Resource::Encrypt(name), Write) => envelope::encrypt(call, &call.name(name)?),
         (Resource::Decrypt(name), Write) => envelope::decrypt(call, &call.name(name)?),
+        (Resource::Rewrap(name), Write) => envelope::rewrap(call, &call.name(name)?),
         (Resource::DataKey { kind, name }, Write) => {
             envelope::data_key(call, kind, &call.name(name)?)
         }

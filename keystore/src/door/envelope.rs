@@ -113,6 +113,43 @@ struct DecryptItem<'a> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Rewrap<'a> {
+    #[serde(borrow)]
+    name: Option<Text<'a>>,
+    #[serde(borrow)]
+    batch_input: Option<Batch<RewrapItem<'a>>>,
+    /// For items of a batch.
+    #[serde(borrow, rename = "reference")]
+    _reference: Option<Text<'a>>,
+    #[serde(borrow)]
+    ciphertext: Option<Text<'a>>,
+    #[serde(borrow)]
+    context: Option<Text<'a>>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+    key_version: Option<Number>,
+    decrypt_padding_scheme: Option<Asked>,
+    encrypt_padding_scheme: Option<Asked>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RewrapItem<'a> {
+    #[serde(borrow)]
+    ciphertext: Option<Text<'a>>,
+    #[serde(borrow)]
+    context: Option<Text<'a>>,
+    #[serde(borrow)]
+    nonce: Option<Text<'a>>,
+    key_version: Option<Number>,
+    decrypt_padding_scheme: Option<Asked>,
+    encrypt_padding_scheme: Option<Asked>,
+    #[serde(borrow)]
+    reference: Option<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct NewDataKey<'a> {
     padding_scheme: Option<Asked>,
     #[serde(borrow)]
@@ -153,11 +190,11 @@ struct Items {
     batch_results: Vec<Item>,
 }
 
-/// Answers the items of a batch. `failed` is what an item has beside its error. The status is that of [`status`].
+/// Answers the items of a batch. `failed` is what an item has beside its error, and `status` says what was refused.
 fn batch<T>(
     call: &Call<'_>,
     items: &[T],
-    wanted: Option<Number>,
+    status: impl Fn(&[Refusal]) -> (u16, Option<String>),
     failed: fn() -> Item,
     reference: impl Fn(&T) -> Option<&Text<'_>>,
     answer: impl Fn(&T) -> Result<Item, Refusal>,
@@ -184,7 +221,7 @@ fn batch<T>(
             ..answer
         });
     }
-    let (status, warning) = status(&refusals, items.len(), wanted);
+    let (status, warning) = status(&refusals);
     let warnings: Vec<_> = warning.into_iter().collect();
     Ok(Response {
         status,
@@ -195,7 +232,7 @@ fn batch<T>(
 
 /// The status of a batch of so many items, some of which may have been refused, as Vault has it: 400, or 500 if clients can't
 /// help it; and in its place what the client wants, if some were not refused. Warns if the client wants what it can't have.
-fn status(refusals: &[Refusal], items: usize, wanted: Option<Number>) -> (u16, Option<String>) {
+fn status_of(refusals: &[Refusal], items: usize, wanted: Option<Number>) -> (u16, Option<String>) {
     if refusals.is_empty() {
         return (200, None);
     }
@@ -241,22 +278,28 @@ fn reserve(call: &Call<'_>, items: Option<usize>, more: usize) -> Result<(), Ref
 struct Unsaid<'i, 'b> {
     context: &'i Option<Text<'b>>,
     nonce: &'i Option<Text<'b>>,
-    padding_scheme: Option<Asked>,
+    padding: [(&'static str, Option<Asked>); 2],
 }
 
 macro_rules! unsaid {
     ($said:expr) => {
+        unsaid!($said, padding_scheme, padding_scheme)
+    };
+    ($said:expr, $one:ident, $other:ident) => {
         Unsaid {
             context: &$said.context,
             nonce: &$said.nonce,
-            padding_scheme: $said.padding_scheme,
+            padding: [
+                (stringify!($one), $said.$one),
+                (stringify!($other), $said.$other),
+            ],
         }
     };
 }
 
 /// Checks that nothing of that is asked for.
 fn check_unsaid(unsaid: &Unsaid<'_, '_>) -> Result<(), Refusal> {
-    refuse_asked(&[("padding_scheme", unsaid.padding_scheme)], NO_PADDING)?;
+    refuse_asked(&unsaid.padding, NO_PADDING)?;
     for (field, value) in [("context", unsaid.context), ("nonce", unsaid.nonce)] {
         if is_said(value) {
             return Err(Refusal::bad(format!(
@@ -265,6 +308,11 @@ fn check_unsaid(unsaid: &Unsaid<'_, '_>) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+fn needed<'t>(ciphertext: &'t Option<Text<'_>>) -> Result<&'t str, Refusal> {
+    let ciphertext = ciphertext.as_ref().map(Text::as_str);
+    ciphertext.ok_or_else(|| Refusal::bad("missing ciphertext"))
 }
 
 fn is_said(text: &Option<Text<'_>>) -> bool {
@@ -322,7 +370,7 @@ pub(super) fn encrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
         Some(Batch(items)) => batch(
             call,
             items,
-            body.partial_failure_response_code,
+            |refusals| status_of(refusals, items.len(), body.partial_failure_response_code),
             Item::default,
             |item| item.reference.as_ref(),
             |item| {
@@ -353,14 +401,8 @@ pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
                associated_data: &Option<Text<'_>>,
                unsaid: Unsaid<'_, '_>| {
         check_unsaid(&unsaid)?;
-        let ciphertext = ciphertext.as_ref();
-        let ciphertext = ciphertext.ok_or_else(|| Refusal::bad("missing ciphertext"))?;
-        decrypt_one(
-            call,
-            name,
-            &associated(associated_data)?,
-            ciphertext.as_str(),
-        )
+        let ciphertext = needed(ciphertext)?;
+        decrypt_one(call, name, &associated(associated_data)?, ciphertext)
     };
     match &body.batch_input {
         Some(_) if is_said(&body.ciphertext) => {
@@ -369,7 +411,7 @@ pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
         Some(Batch(items)) => batch(
             call,
             items,
-            body.partial_failure_response_code,
+            |refusals| status_of(refusals, items.len(), body.partial_failure_response_code),
             undecrypted,
             |item| item.reference.as_ref(),
             |item| one(&item.ciphertext, &item.associated_data, unsaid!(item)),
@@ -378,6 +420,52 @@ pub(super) fn decrypt(call: &Call<'_>, name: &KeyName) -> Result<Response, Refus
             &body.ciphertext,
             &body.associated_data,
             unsaid!(body),
+        )?),
+    }
+}
+
+/// Encrypts anew, to the newest version, without a word of the plaintext.
+pub(super) fn rewrap(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    for verb in [Verb::Decapsulate, Verb::Encapsulate] {
+        call.require(verb, name)?;
+    }
+    let body: Rewrap<'_> = body::read(call.body)?;
+    call.check_named(name, &body.name)?;
+    let items = body.batch_input.as_ref().map(|Batch(items)| items.len());
+    reserve(call, items, base64_len(MAX_CIPHERTEXT_LEN))?;
+    let one = |ciphertext: &Option<Text<'_>>, version, unsaid: Unsaid<'_, '_>| {
+        check_unsaid(&unsaid)?;
+        let plaintext = decrypt_one(call, name, &[], needed(ciphertext)?)?.plaintext;
+        let SecretBytes(plaintext) =
+            plaintext.ok_or_else(|| Refusal::internal("nothing was decrypted"))?;
+        encrypt_one(call, name, version, &[], &plaintext)
+    };
+    match &body.batch_input {
+        Some(_) if is_said(&body.ciphertext) => {
+            Err(Refusal::bad("give ciphertext or batch_input, not both"))
+        }
+        Some(Batch(items)) => batch(
+            call,
+            items,
+            // As with Vault, what clients did wrong is told of the items alone.
+            |refusals| match refusals.iter().any(|refusal| refusal.status >= 500) {
+                true => (500, None),
+                false => (200, None),
+            },
+            Item::default,
+            |item| item.reference.as_ref(),
+            |item| {
+                one(
+                    &item.ciphertext,
+                    item.key_version,
+                    unsaid!(item, decrypt_padding_scheme, encrypt_padding_scheme),
+                )
+            },
+        ),
+        None => Response::data(&one(
+            &body.ciphertext,
+            body.key_version,
+            unsaid!(body, decrypt_padding_scheme, encrypt_padding_scheme),
         )?),
     }
 }

@@ -12,7 +12,7 @@
 //! | `DELETE transit/keys/NAME` | destroys all versions, if `deletion_allowed` | disable, schedule, destroy |
 //! | `POST transit/keys/NAME/config` | `min_decryption_version`, `min_encryption_version`, `deletion_allowed`, `auto_rotate_period` | set-policy |
 //! | `POST transit/keys/NAME/rotate` | a new version, and its `key_version` | rotate |
-//! | `POST transit/keys/NAME/trim` | removes versions before `min_available_version` | destroy |
+//! | `POST transit/keys/NAME/trim` | removes versions before `min_available_version`, which is at most either minimum | destroy |
 //! | `GET transit/wrapping_key` | the public key under which keys are wrapped that are imported | import |
 //! | `POST transit/keys/NAME/import` | a new key of a `type`, from its `ciphertext` | import |
 //! | `POST transit/keys/NAME/import_version` | a new version, from its `ciphertext` | import |
@@ -22,8 +22,9 @@
 //! | `POST transit/encrypt/NAME` | encrypts `plaintext` to a key of ML-KEM or X-Wing | encapsulate |
 //! | `POST transit/decrypt/NAME` | the reverse | decapsulate |
 //! | `POST transit/datakey/plaintext/NAME`, `…/wrapped/NAME` | a new data key, encrypted | encapsulate |
+//! | `POST transit/rewrap/NAME` | encrypts a `ciphertext` anew, to the newest version | decapsulate, encapsulate |
 //! | `GET auth/token/lookup-self` | who the client is, and until when | |
-//! | `GET sys/health` | for everybody; 503 if the storage can't be used | |
+//! | `GET sys/health`, `sys/seal-status`, `sys/init`, `sys/leader` | for everybody; 503 if the storage can't be used | |
 //!
 //! A private key comes in as its `ciphertext`, in base64: a random AES-256 key under the wrapping key, by RSA-OAEP with
 //! SHA-256, and then the PKCS#8 under the AES key, by AES-KWP (RFC 5649). Who has the right to import some keys gets the

@@ -26,6 +26,7 @@ pub(super) enum Resource<'p> {
     },
     Encrypt(&'p str),
     Decrypt(&'p str),
+    Rewrap(&'p str),
     DataKey {
         kind: &'p str,
         name: &'p str,
@@ -59,6 +60,7 @@ impl<'p> Resource<'p> {
             (Some("verify"), Some(name), hash, None, None) => Self::Verify { name, hash },
             (Some("encrypt"), Some(name), None, None, None) => Self::Encrypt(name),
             (Some("decrypt"), Some(name), None, None, None) => Self::Decrypt(name),
+            (Some("rewrap"), Some(name), None, None, None) => Self::Rewrap(name),
             (Some("datakey"), Some(kind), Some(name), None, None) => Self::DataKey { kind, name },
             _ => return None,
         })

@@ -25,14 +25,108 @@ struct Health {
     cluster_id: &'static str,
 }
 
-/// Says to everybody whether the server answers, and can.
-pub(super) fn health(method: &str, now: SystemTime, is_well: bool) -> Result<Response, Refusal> {
-    if !["GET", "HEAD"].contains(&method) {
-        return Err(Refusal::unsupported());
+/// What everybody may ask, as clients do when they start.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Asked {
+    Health,
+    SealStatus,
+    Initialized,
+    Leader,
+}
+
+#[derive(Serialize)]
+struct SealStatus {
+    r#type: &'static str,
+    initialized: bool,
+    sealed: bool,
+    t: u32,
+    n: u32,
+    progress: u32,
+    nonce: &'static str,
+    version: &'static str,
+    migration: bool,
+    recovery_seal: bool,
+    storage_type: &'static str,
+    cluster_name: &'static str,
+    cluster_id: &'static str,
+}
+
+#[derive(Serialize)]
+struct Initialized {
+    initialized: bool,
+}
+
+/// That of a server which knows of no others.
+#[derive(Serialize)]
+struct Leader {
+    ha_enabled: bool,
+    is_self: bool,
+    leader_address: &'static str,
+    leader_cluster_address: &'static str,
+    performance_standby: bool,
+    performance_standby_last_remote_wal: u32,
+}
+
+const VERSION: &str = concat!("pq-keystore ", env!("CARGO_PKG_VERSION"));
+
+impl Asked {
+    /// What is asked at a path under `/v1/`.
+    pub(super) fn at(path: &str) -> Option<Self> {
+        match path {
+            "sys/health" => Some(Self::Health),
+            "sys/seal-status" => Some(Self::SealStatus),
+            "sys/init" => Some(Self::Initialized),
+            "sys/leader" => Some(Self::Leader),
+            _ => None,
+        }
     }
-    if !is_well {
-        return Err(Refusal::new(503, "the store can't be used"));
+
+    /// Says whether the server answers, and can.
+    pub(super) fn answer(
+        self,
+        method: &str,
+        now: SystemTime,
+        is_well: bool,
+    ) -> Result<Response, Refusal> {
+        match (method, self) {
+            ("GET", _) | ("HEAD", Self::Health) => {}
+            _ => return Err(Refusal::unsupported()),
+        }
+        if !is_well {
+            return Err(Refusal::new(503, "the store can't be used"));
+        }
+        match self {
+            Self::Health => health(now),
+            // A store that is served was opened, so nothing is sealed.
+            Self::SealStatus => Response::plain(&SealStatus {
+                r#type: "pq-keystore",
+                initialized: true,
+                sealed: false,
+                t: 0,
+                n: 0,
+                progress: 0,
+                nonce: "",
+                version: VERSION,
+                migration: false,
+                recovery_seal: false,
+                storage_type: "pq-keystore",
+                cluster_name: "",
+                cluster_id: "",
+            }),
+            Self::Initialized => Response::plain(&Initialized { initialized: true }),
+            Self::Leader => Response::plain(&Leader {
+                ha_enabled: false,
+                is_self: false,
+                leader_address: "",
+                leader_cluster_address: "",
+                performance_standby: false,
+                performance_standby_last_remote_wal: 0,
+            }),
+        }
     }
+}
+
+fn health(now: SystemTime) -> Result<Response, Refusal> {
     let now = now.duration_since(UNIX_EPOCH);
     let now = now.map_err(|_| Refusal::internal("the clock is before 1970"))?;
     Response::plain(&Health {
@@ -43,7 +137,7 @@ pub(super) fn health(method: &str, now: SystemTime, is_well: bool) -> Result<Res
         replication_performance_mode: "disabled",
         replication_dr_mode: "disabled",
         server_time_utc: now.as_secs(),
-        version: concat!("pq-keystore ", env!("CARGO_PKG_VERSION")),
+        version: VERSION,
         cluster_name: "",
         cluster_id: "",
     })

@@ -492,6 +492,7 @@ fn long_answers_ask_for_room() {
         ("POST", "encrypt/kem", &encrypt),
         ("POST", "encrypt/kem", &batch(&encrypt)),
         ("POST", "decrypt/kem", &batch(&decrypt)),
+        ("POST", "rewrap/kem", &batch(&decrypt)),
         ("GET", "keys/kem", ""),
         ("GET", "export/public-key/kem", ""),
         ("GET", "export/encryption-key/kem", ""),
@@ -757,6 +758,35 @@ fn parameters_of_vault_are_known() {
         );
         let item = with(body, field, &json!("")).parse().unwrap();
         house.post(path, &many(&item).to_string()).expect(200);
+    }
+}
+
+/// Clients ask whether there is a server, and whether it is sealed, before they do anything.
+#[test]
+fn everybody_may_ask_whether_the_server_is_there() {
+    let house = House::new();
+    let ask = |method, path: &str| {
+        house.send(&Request {
+            method,
+            path: &format!("/v1/sys/{path}"),
+            ..Request::default()
+        })
+    };
+    for (path, field, value) in [
+        ("health", "initialized", true),
+        ("health", "sealed", false),
+        ("seal-status", "initialized", true),
+        ("seal-status", "sealed", false),
+        ("init", "initialized", true),
+        ("leader", "ha_enabled", false),
+    ] {
+        assert_eq!(ask("GET", path).expect(200)[field], value);
+        for method in ["POST", "PUT", "DELETE", "LIST"] {
+            ask(method, path).error(405);
+        }
+    }
+    for path in ["seal", "unseal", "mounts", "leader/x", "step-down"] {
+        ask("GET", path).error(403);
     }
 }
 

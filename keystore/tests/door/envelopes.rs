@@ -236,6 +236,57 @@ fn batches_with_failures_have_a_status() {
     }
 }
 
+/// A ciphertext of an old version becomes one of the newest, and nobody sees the plaintext.
+#[test]
+fn rewrapped() {
+    let house = House::new();
+    house.create("a", "mlkem-768");
+    let first = encrypt(&house, "a", r#"{"plaintext": "aGVsbG8="}"#);
+    let bound = encrypt(
+        &house,
+        "a",
+        r#"{"plaintext": "aGVsbG8=", "associated_data": "YWQ="}"#,
+    );
+    house.post("keys/a/rotate", "").expect(200);
+    let rewrap = |body: Value| house.post("rewrap/a", &body.to_string());
+    let made = rewrap(json!({"ciphertext": first, "name": "a", "nonce": ""})).expect(200);
+    let made = made["data"].as_object().unwrap();
+    assert_eq!(made.len(), 2);
+    assert_eq!(made["key_version"], 2);
+    assert!(
+        made["ciphertext"]
+            .as_str()
+            .unwrap()
+            .starts_with("vault:v2:")
+    );
+    let body = json!({"ciphertext": made["ciphertext"]}).to_string();
+    assert_eq!(
+        house.post("decrypt/a", &body).expect(200)["data"]["plaintext"],
+        "aGVsbG8="
+    );
+
+    for bad in [
+        json!({}),
+        json!({"ciphertext": "?"}),
+        // With associated data, as in Vault, only its owner decrypts it.
+        json!({"ciphertext": bound}),
+        json!({"ciphertext": first, "key_version": 1}),
+        json!({"ciphertext": first, "context": "YWQ="}),
+        json!({"ciphertext": first, "decrypt_padding_scheme": "oaep"}),
+        json!({"ciphertext": first, "encrypt_padding_scheme": "oaep"}),
+    ] {
+        rewrap(bad.clone()).error(400);
+        // Of items, the status says nothing, as with Vault.
+        let batch = json!({"batch_input": [{"ciphertext": first, "reference": "x"}, bad]});
+        let answer = rewrap(batch).expect(200);
+        let results = answer["data"]["batch_results"].as_array().unwrap();
+        assert!(results[0]["ciphertext"].is_string() && results[0]["reference"] == "x");
+        assert!(results[1]["error"].is_string() && results[1]["ciphertext"].is_null());
+    }
+    rewrap(json!({"batch_input": []})).error(400);
+    rewrap(json!({"ciphertext": first, "batch_input": [{"ciphertext": first}]})).error(400);
+}
+
 /// What clients can't help is 500, and the log says why.
 #[test]
 fn batches_with_failures_of_the_store_are_told_to_the_log() {

@@ -59,6 +59,12 @@ fn requests(signature: &str, ciphertext: &str) -> Vec<Asked> {
         asked("POST", "decrypt/E", &decrypt, &[Verb::Decapsulate]),
         asked(
             "POST",
+            "rewrap/E",
+            &decrypt,
+            &[Verb::Decapsulate, Verb::Encapsulate],
+        ),
+        asked(
+            "POST",
             "keys/S",
             r#"{"type": "ed25519", "exportable": true}"#,
             &[Verb::Create],
