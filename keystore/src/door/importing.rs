@@ -7,11 +7,12 @@ use super::body::{
     self, Asked, Flag, NO_DERIVED_KEYS, Number, Parameter, Period, Text, refuse_asked,
 };
 use super::call::Call;
-use super::keys::{new_policy, refuse_set, rotation};
+use super::keys::{already, new_policy, refuse_set, rotation};
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::KeyName;
 use crate::policy::Verb;
+use crate::store::StoreError;
 
 #[derive(Serialize)]
 struct WrappingKey {
@@ -65,7 +66,7 @@ pub(super) fn import(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
     refuse_asked(&[("context", body.context)], NO_DERIVED_KEYS)?;
     if let Some(Flag(false)) = body.allow_rotation {
         return Err(Refusal::bad(
-            "allow_rotation is not supported; a key is rotated by those who have the right to it",
+            "allow_rotation: false can't be kept here, where grants and policies say who rotates a key; leave it out, or say true",
         ));
     }
     let wrapped = wrapped(body.ciphertext, body.hash_function, body.public_key)?;
@@ -83,8 +84,13 @@ pub(super) fn import(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
         let set = set.unwrap_or_default();
         return Err(Refusal::bad(format!("the key is of type {name}{set}")));
     }
-    call.store.import_key(call.principal, name, &key, &policy)?;
-    Ok(Response::done())
+    match call.store.import_key(call.principal, name, &key, &policy) {
+        Err(StoreError::Exists(_)) => already(call, name, |_| false),
+        imported => {
+            imported?;
+            Ok(Response::done())
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -133,7 +139,8 @@ fn wrapped(
         ));
     }
     match hash_function.as_ref().map(Text::as_str) {
-        None | Some("" | "SHA256") => {}
+        None | Some("") => {}
+        Some(hash) if hash.eq_ignore_ascii_case("SHA256") => {}
         Some(_) => return Err(Refusal::bad("hash_function: only SHA256 is supported")),
     }
     let ciphertext = ciphertext.ok_or_else(|| Refusal::bad("ciphertext is needed"))?;

@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use core::time::Duration;
 
 use base64ct::{Base64, Encoding};
-use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
+use pq_keys::any::AnyPublicKey;
 use serde::{Deserialize, Serialize};
 
 use super::algorithms::{KeyType, algorithm, encapsulates, has_pem};
@@ -100,7 +100,9 @@ pub(super) fn create(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
         .store
         .create_key(call.principal, name, algorithm, &policy)
     {
-        Err(StoreError::Exists(_)) => already(call, name, algorithm, policy.exportable),
+        Err(StoreError::Exists(_)) => already(call, name, |key| {
+            key.algorithm == algorithm && key.policy.exportable == policy.exportable
+        }),
         created => made(&created?),
     }
 }
@@ -129,21 +131,18 @@ pub(super) fn new_policy(call: &Call<'_>, exportable: bool) -> Policy {
 
 /// With Vault, creating a key that is there already does nothing. It does so here if it is such a key, and whoever asks
 /// may see that.
-fn already(
+pub(super) fn already(
     call: &Call<'_>,
     name: &KeyName,
-    algorithm: AnyAlgorithm,
-    exportable: bool,
+    is_wanted: impl Fn(&KeyDetails) -> bool,
 ) -> Result<Response, Refusal> {
     let there = || Refusal::bad(format!("key {} exists already", name.name()));
     match call.store.show(call.principal, name) {
         Ok(key) if is_deleted(&key) => Err(Refusal::bad(format!(
-            "key {} was deleted; its name is not used again",
+            "key {} was deleted, and its name is not used again: signatures and the audit log name its versions; take another name",
             name.name()
         ))),
-        Ok(key) if key.algorithm == algorithm && key.policy.exportable == exportable => {
-            Ok(Response::done())
-        }
+        Ok(key) if is_wanted(&key) => Ok(Response::done()),
         Ok(_) | Err(StoreError::Denied { .. }) => Err(there()),
         Err(error) => Err(error.into()),
     }

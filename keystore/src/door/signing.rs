@@ -173,14 +173,29 @@ fn hash_named(name: &str) -> Result<PreHash, Refusal> {
     let found = HASHES.iter().find(|(known, _)| *known == name);
     found
         .map(|(_, hash)| *hash)
-        .ok_or_else(|| Refusal::bad(format!("unsupported hash algorithm {}", Quoted(name))))
+        .ok_or_else(|| Refusal::bad(format!("invalid hash algorithm {}", Quoted(name))))
 }
 
 impl Manner<'_> {
     /// What the input is, for a key of this algorithm.
     fn kind(&self, algorithm: AnyAlgorithm) -> Result<Kind, Refusal> {
-        if self.marshaling.is_some_and(|form| form != "asn1") {
-            return Err(Refusal::bad("marshaling_algorithm is asn1 here"));
+        // Clients name a hash function always, also where there is none to be chosen; one that nobody has is a mistake.
+        if let Some(hash) = self.hash.filter(|hash| !["none", "sha1"].contains(hash)) {
+            hash_named(hash)?;
+        }
+        match self.marshaling {
+            None | Some("asn1") => {}
+            Some("jws") => {
+                return Err(Refusal::bad(
+                    "marshaling_algorithm jws is not supported; it is asn1 here",
+                ));
+            }
+            Some(form) => {
+                return Err(Refusal::bad(format!(
+                    "invalid marshaling type {}",
+                    Quoted(form)
+                )));
+            }
         }
         // Only ML-DSA has µ.
         let has_mu = match algorithm {
@@ -200,7 +215,6 @@ impl Manner<'_> {
             _ => return Err(Refusal::bad(format!("a key of {algorithm} does not sign"))),
         };
         match (self.prehashed, self.hash) {
-            // Clients name a hash function always, and there is none to be chosen.
             (false, _) => Ok(Kind::Message),
             (true, None | Some("none")) if has_mu => Ok(Kind::Mu),
             (true, None | Some("none")) => Err(Refusal::bad(

@@ -65,7 +65,7 @@ fn keys_of_each_kind_come_in() {
         (
             "ed25519",
             "Ed25519",
-            json!({"type": "ed25519", "hash_function": "SHA256"}),
+            json!({"type": "ed25519", "hash_function": "sha256"}),
         ),
         (
             "ecdsa",
@@ -113,6 +113,25 @@ fn keys_of_each_kind_come_in() {
             .post(&format!("keys/{name}/import_version"), &other)
             .error(400);
         assert!(said.contains("another algorithm"), "{said}");
+        // The name of what was deleted stays that of its versions.
+        let again = body.to_string();
+        let import = || {
+            house
+                .post(&format!("keys/{name}/import"), &again)
+                .error(400)
+        };
+        assert!(import().contains("exists already"));
+        house
+            .post(
+                &format!("keys/{name}/config"),
+                r#"{"deletion_allowed": true}"#,
+            )
+            .expect(204);
+        *house.clock.lock().unwrap() += Duration::from_secs(1);
+        house
+            .ask(ROOT, "DELETE", &format!("keys/{name}"), "")
+            .expect(204);
+        assert!(import().contains("its name is not used again"));
     }
 }
 

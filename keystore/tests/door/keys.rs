@@ -79,6 +79,51 @@ fn types_have_two_spellings() {
     }
 }
 
+/// Types of Vault that are not here, and families without a set, are told apart from those that are nowhere.
+#[test]
+fn types_that_are_not_here() {
+    let house = House::new();
+    for (key_type, why) in [
+        (
+            "ml-dsa",
+            "parameter_set is needed for a key of type ml-dsa: 44, 65 or 87",
+        ),
+        (
+            "ml-kem",
+            "parameter_set is needed for a key of type ml-kem: 512, 768 or 1024",
+        ),
+        (
+            "slh-dsa",
+            "parameter_set is needed for a key of type slh-dsa: such as slh-dsa-sha2-128s",
+        ),
+        (
+            "aes256-gcm96",
+            "keys of type aes256-gcm96 are not supported here: there are no symmetric keys",
+        ),
+        ("hmac", "keys of type hmac are not supported here"),
+        (
+            "ecdsa-p521",
+            "keys of type ecdsa-p521 are not supported here",
+        ),
+        (
+            "managed_key",
+            "keys of type managed_key are not supported here",
+        ),
+        ("hybrid", "mldsa65-ecdsa-p256-sha512"),
+        ("none", "unknown key type \"none\""),
+        ("Ed25519", "unknown key type \"Ed25519\""),
+    ] {
+        let body = json!({"type": key_type}).to_string();
+        for path in ["keys/a", "keys/a/import"] {
+            let said = house.post(path, &body).error(400);
+            assert!(said.contains(why), "{said}");
+        }
+        // An empty set is none.
+        let body = json!({"type": key_type, "parameter_set": ""}).to_string();
+        assert!(house.post("keys/a", &body).error(400).contains(why));
+    }
+}
+
 /// Creating what is there does nothing, and creating something else of the same name is refused.
 #[test]
 fn creating_twice() {
@@ -338,6 +383,16 @@ fn deleted_only_if_allowed() {
     house
         .post("keys/a", r#"{"type":"mldsa-44","exportable":true}"#)
         .error(400);
+    for (path, body) in [
+        ("keys/a", r#"{"type":"mldsa-44","exportable":true}"#),
+        ("keys/a", r#"{"type":"ed25519"}"#),
+    ] {
+        let said = house.post(path, body).error(400);
+        assert!(
+            said.contains("was deleted, and its name is not used again"),
+            "{said}"
+        );
+    }
     // Asked again, it is done.
     house.ask(ROOT, "DELETE", "keys/a", "").expect(204);
     assert!(house.verifies("b", &house.signature("b")));

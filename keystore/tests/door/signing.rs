@@ -331,3 +331,35 @@ fn the_path_comes_before_the_body() {
             .expect(200);
     }
 }
+
+/// A hash function that nobody has is a mistake, also where none is chosen.
+#[test]
+fn manners_that_nobody_has_are_refused() {
+    let house = House::new();
+    for key_type in ["ed25519", "mldsa-44", "mldsa44-ed25519-sha512"] {
+        house.create(key_type, key_type);
+        let sign = |field: &str, value: &str| {
+            let body = json!({"input": "aGVsbG8=", field: value}).to_string();
+            house.post(&format!("sign/{key_type}"), &body)
+        };
+        for hash in ["none", "sha1", "sha2-224", "sha2-256", "sha3-512"] {
+            sign("hash_algorithm", hash).expect(200);
+            sign("algorithm", hash).expect(200);
+        }
+        for hash in ["bogus", "SHA2-256", "sha256", "md5"] {
+            for field in ["hash_algorithm", "algorithm"] {
+                let said = sign(field, hash).error(400);
+                assert_eq!(said, format!("invalid hash algorithm {hash:?}"));
+            }
+            let path = format!("verify/{key_type}/{hash}");
+            let body = json!({"input": "aGVsbG8=", "signature": house.signature(key_type)});
+            let said = house.post(&path, &body.to_string()).error(400);
+            assert_eq!(said, format!("invalid hash algorithm {hash:?}"));
+        }
+        sign("marshaling_algorithm", "asn1").expect(200);
+        let said = sign("marshaling_algorithm", "jws").error(400);
+        assert!(said.contains("jws is not supported"), "{said}");
+        let said = sign("marshaling_algorithm", "bogus").error(400);
+        assert_eq!(said, "invalid marshaling type \"bogus\"");
+    }
+}
