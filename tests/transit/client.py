@@ -119,6 +119,8 @@ def imported():
 assert client.is_authenticated()
 assert client.lookup_token()["data"]["display_name"] == "client"
 assert client.sys.read_health_status(method="GET")["sealed"] is False
+assert client.sys.is_initialized() and not client.sys.is_sealed()
+assert client.sys.read_leader_status()["ha_enabled"] is False
 
 for key_type, manner in [
     ("ed25519", {}),
@@ -147,10 +149,26 @@ made = transit.generate_data_key("hvac-ml-kem", key_type="plaintext", bits=256)[
 opened = transit.decrypt_data("hvac-ml-kem", ciphertext=made["ciphertext"])
 assert opened["data"]["plaintext"] == made["plaintext"]
 
+# A new version encrypts from now on, and what is older becomes one of it.
+transit.rotate_key("hvac-ml-kem")
+rewrapped = transit.rewrap_data("hvac-ml-kem", ciphertext=sealed)["data"]
+assert rewrapped["key_version"] == 2 and rewrapped["ciphertext"].startswith("vault:v2:")
+opened = transit.decrypt_data("hvac-ml-kem", ciphertext=rewrapped["ciphertext"])
+assert opened["data"]["plaintext"] == encoded(b"secret")
+
+# A batch of which an item fails is an error, unless the client wants another status, and names what failed.
+batch = [{"ciphertext": sealed, "reference": "a"}, {"ciphertext": "vault:v1:AAAA", "reference": "b"}]
+refused(hvac.exceptions.InvalidRequest, transit.decrypt_data, "hvac-ml-kem", batch_input=batch)
+data = {"batch_input": batch, "partial_failure_response_code": 200}
+results = client.write_data("transit/decrypt/hvac-ml-kem", data=data)["data"]["batch_results"]
+assert results[0] == {"plaintext": encoded(b"secret"), "reference": "a"}, results
+assert results[1]["error"] and results[1]["plaintext"] == "" and results[1]["reference"] == "b", results
+
 imported()
 
 error = refused(hvac.exceptions.InvalidRequest, transit.create_key, "hvac-none", key_type="ecdsa-p521")
-assert error.errors == ['unknown key type "ecdsa-p521"'], error.errors
+why = ["keys of type ecdsa-p521 are not supported here: of ECDSA there are ecdsa-p256 and ecdsa-p384"]
+assert error.errors == why, error.errors
 # For what isn't there, it reads nothing.
 assert client.read("transit/nothing") is None
 assert client.read("kv/secret") is None

@@ -156,7 +156,11 @@ func main() {
 
 	_, err := logical.Write("transit/keys/go-none", data{"type": "aes256-gcm96"})
 	refusal := refused(400, err)
-	check(len(refusal.Errors) == 1 && refusal.Errors[0] == `unknown key type "aes256-gcm96"`, "Vault's form of errors")
+	check(len(refusal.Errors) == 1 && strings.HasPrefix(refusal.Errors[0], "keys of type aes256-gcm96 are not supported here"), "Vault's form of errors")
+	status := must(client.Sys().SealStatus())
+	check(status.Initialized && !status.Sealed, "it is not sealed")
+	check(must(client.Sys().InitStatus()), "it is initialized")
+	check(!must(client.Sys().Leader()).HAEnabled, "it has no leader")
 	_, err = logical.Write("transit/nothing", nil)
 	refused(404, err)
 
