@@ -30,6 +30,8 @@
 //! SHA-256, and then the PKCS#8 under the AES key, by AES-KWP (RFC 5649). Who has the right to import some keys gets the
 //! wrapping key, which is made at the first request and stays.
 //!
+//! `docs/vault-api.md` has all parameters, what differs from Vault, and what is refused.
+//!
 //! `PUT` is `POST`. Signatures and ciphertexts are `vault:vN:` and base64. Errors are `{"errors": […]}`. Who has no right to
 //! something is told nothing but `permission denied`, whether there is such a key or not, and for each the storage is asked as
 //! often. The time of an answer is not made constant: a row that is there takes some microseconds more than one that isn't.

@@ -13,6 +13,7 @@ mod keys;
 mod kit;
 #[cfg(feature = "remote")]
 mod network;
+mod page;
 #[cfg(feature = "remote")]
 mod remote;
 mod rights;
