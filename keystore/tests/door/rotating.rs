@@ -113,11 +113,10 @@ fn two_servers_rotate_once() {
     for round in 2..5 {
         houses[0].advance(HOUR);
         let rotated: usize = thread::scope(|scope| {
-            let both: Vec<_> = houses
-                .iter()
-                .map(|house| scope.spawn(|| house.rotated().len()))
-                .collect();
-            both.into_iter().map(|one| one.join().unwrap()).sum()
+            let both = houses
+                .each_ref()
+                .map(|house| scope.spawn(|| house.rotated().len()));
+            both.map(|one| one.join().unwrap()).into_iter().sum()
         });
         assert_eq!(rotated, names.len());
         for name in &names {
