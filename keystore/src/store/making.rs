@@ -230,7 +230,7 @@ impl Inner {
     ) -> Result<KeyId, StoreError> {
         let is_in_use = self.cache.get(name).is_some_and(|key| key.is_in_use());
         let id = self.change_key(principal, verb, name, &[], |rows, record, draft, now| {
-            if when == When::Due {
+            if when == When::Due || principal.is_auto_rotate() {
                 if !record.is_due(now) {
                     return Err(StoreError::NotDue(name.clone()));
                 }

@@ -86,6 +86,8 @@ fn the_server_itself_may_do_nothing_else() {
         );
     };
     denied(house.store.rotate(&own, &name("never")).map(drop));
+    let early = house.store.rotate(&own, &name("a")).unwrap_err();
+    assert_eq!(early.code(), "not-due");
     denied(house.store.show(&own, &name("a")).map(drop));
     let id = "shop/tokens/a#1".parse().unwrap();
     denied(house.store.disable(&own, &id));
