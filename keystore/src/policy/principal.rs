@@ -33,6 +33,7 @@ impl Principal {
 
     /// Who rotates keys when they are due: a server, by itself. It may do that, and nothing else, without a grant, since
     /// whoever set `rotate_after` of a key's [`Policy`](super::Policy) wanted it.
+    #[cfg(feature = "door")]
     pub(crate) fn auto_rotate() -> Self {
         Self(AUTO_ROTATE.into())
     }
