@@ -11,7 +11,6 @@ pub mod door;
 mod encoding;
 mod name;
 pub mod policy;
-mod private_file;
 mod record;
 #[cfg(feature = "remote")]
 pub mod remote;

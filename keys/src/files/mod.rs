@@ -3,6 +3,7 @@
 //!
 //! * [`write_new()`] writes a file that must not be there yet, and [`write_over()`] one in place of another.
 //! * [`write_in_draft()`] writes a file of a folder that gets its own name last, by [`put_in_place()`].
+//! * [`read_private()`] and [`read_private_line()`] read files with secrets, and refuse those that others may read.
 //! * A [`Draft`] is for programs with steps of their own between writing and naming.
 //!
 //! A draft is beside its destination. No link is followed: a file takes the place of a link and not of what it leads to.
@@ -34,6 +35,7 @@ mod disk;
 mod draft;
 mod error;
 mod leftover;
+mod private;
 mod whole;
 
 pub use access::Access;
@@ -46,4 +48,5 @@ pub use draft::Draft;
 #[doc(hidden)]
 pub use draft::PREFIX;
 pub use error::FileError;
+pub use private::{credential_file, read_private, read_private_line};
 pub use whole::{write_in_draft, write_new, write_over};

@@ -5,7 +5,7 @@
 //!
 //! A [`TransitKek`] has such a server, which is Vault or OpenBao then, wrap the key of a store.
 
-// This room uses `encoding`, `name`, `policy`, `private_file`, `sealing` and `versioned`.
+// This room uses `encoding`, `name`, `policy`, `sealing` and `versioned`.
 
 mod address;
 mod client;

@@ -3,9 +3,8 @@
 use core::fmt;
 use std::path::Path;
 
+use pq_keys::files::{credential_file, read_private_line};
 use zeroize::Zeroizing;
-
-use crate::private_file;
 
 /// A token of a server, which goes into `X-Vault-Token`. It is wiped when it is dropped, and never printed.
 #[derive(Clone)]
@@ -43,8 +42,8 @@ impl RemoteToken {
     pub fn read(path: &Path) -> Result<Self, TokenSourceError> {
         let wrong =
             |reason: &dyn fmt::Display| TokenSourceError(format!("{}: {reason}", path.display()));
-        let text = private_file::read_line(path, "a token", Self::MAX_LEN)
-            .map_err(|error| wrong(&error))?;
+        let text =
+            read_private_line(path, "a token", Self::MAX_LEN).map_err(|error| wrong(&error))?;
         Self::checked(text).map_err(|reason| wrong(&reason))
     }
 
@@ -55,7 +54,7 @@ impl RemoteToken {
     ///
     /// As [`read`](Self::read), and if the variable isn't set or the name isn't one of a file.
     pub fn credential(name: &str) -> Result<Self, TokenSourceError> {
-        let file = private_file::credential(std::env::var_os("CREDENTIALS_DIRECTORY"), name);
+        let file = credential_file(std::env::var_os("CREDENTIALS_DIRECTORY"), name);
         Self::read(&file.map_err(|reason| TokenSourceError(reason.into()))?)
     }
 

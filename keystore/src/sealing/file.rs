@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
+use pq_keys::files::{credential_file, read_private};
 use zeroize::Zeroizing;
 
 use super::kek::{self, Kek, KekError, KekForm, MOST_READ, WrappedKey};
 use super::{KEY_LEN, cipher};
-use crate::private_file;
 
 /// A [`Kek`] in a file of 32 bytes, which nobody but its owner may read.
 pub struct KeyFileKek(FileKek);
@@ -49,7 +49,7 @@ impl CredentialKek {
             kind: KIND,
             error: io::Error::other(reason).into(),
         };
-        let file = private_file::credential(folder, name).map_err(refused)?;
+        let file = credential_file(folder, name).map_err(refused)?;
         FileKek::read(KIND, &file).map(Self)
     }
 }
@@ -60,7 +60,7 @@ impl FileKek {
             kind,
             error: format!("{}: {error}", path.display()).into(),
         };
-        let bytes = private_file::read(path, MOST_READ).map_err(unavailable)?;
+        let bytes = read_private(path, MOST_READ).map_err(unavailable)?;
         let mut key = Zeroizing::new([0; KEY_LEN]);
         if bytes.len() != KEY_LEN {
             return Err(KekError::Length {

@@ -4,10 +4,10 @@ use core::fmt;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 
+use pq_keys::files::{credential_file, read_private_line};
 use zeroize::Zeroizing;
 
 use crate::custody::TokenError;
-use crate::private_file;
 
 /// The most bytes of a PIN.
 const MAX_PIN_LEN: usize = 256;
@@ -28,7 +28,7 @@ impl Pin {
     ///
     /// [`TokenError::PinSource`] if it can't be read, is empty, has more than 256 bytes, or is no text.
     pub fn read(path: &Path) -> Result<Self, TokenError> {
-        let read = private_file::read_line(path, "a PIN", MAX_PIN_LEN);
+        let read = read_private_line(path, "a PIN", MAX_PIN_LEN);
         read.map(Self)
             .map_err(|error| TokenError::PinSource(format!("{}: {error}", path.display())))
     }
@@ -40,7 +40,7 @@ impl Pin {
     ///
     /// As [`read`](Self::read), and if the variable isn't set or the name isn't one of a file.
     pub fn credential(name: &str) -> Result<Self, TokenError> {
-        let file = private_file::credential(std::env::var_os("CREDENTIALS_DIRECTORY"), name);
+        let file = credential_file(std::env::var_os("CREDENTIALS_DIRECTORY"), name);
         Self::read(&file.map_err(|reason| TokenError::PinSource(reason.into()))?)
     }
 

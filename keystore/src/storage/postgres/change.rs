@@ -2,139 +2,71 @@
 
 use std::collections::HashMap;
 
-use tokio::time::{Instant, timeout_at};
-use tokio_postgres::Client;
-use tokio_postgres::types::Type;
+use pq_postgres::tokio_postgres::Client;
+use pq_postgres::tokio_postgres::types::Type;
+use pq_postgres::{Changed, Decision, Failure, Mark};
 
-use super::failure::{Failure, reason};
-use super::pool::Tries;
 use super::read;
 use super::statements::Statements;
 use super::worker::Worker;
 use crate::storage::change::{Change, Committed, Write};
-use crate::storage::error::{CommitError, StorageError};
-
-/// What a transaction writes beside the change, drawn at random: who finds it knows that it is its own.
-type Mark = [u8; 16];
-
-/// How a try ended.
-enum Tried {
-    Committed(u64),
-    Conflict,
-    /// `COMMIT` was sent for this revision, and no answer came.
-    Unanswered(u64, String),
-}
-
-/// How far a transaction is before `COMMIT`.
-enum Prepared {
-    Written(u64),
-    Conflict,
-}
+use crate::storage::error::CommitError;
 
 impl Worker {
     pub(super) async fn commit(&self, change: &Change) -> Result<Committed, CommitError> {
-        let storage = || self.description.clone();
-        let mut mark = Mark::default();
-        getrandom::fill(&mut mark).map_err(|error| StorageError::NotOpened {
-            storage: storage(),
-            reason: error.to_string(),
-        })?;
-        let mut tries = Tries::new(&self.options);
-        loop {
-            let (revision, reason) = match self.transact(change, &mark, tries.deadline).await {
-                Ok(Tried::Committed(revision)) => return Ok(self.committed(revision)),
-                Ok(Tried::Conflict) => return Err(CommitError::Conflict),
-                Ok(Tried::Unanswered(revision, reason)) => (Some(revision), reason),
-                Err(Failure::Lost(reason)) => (None, reason),
-                Err(failure) => return Err(failure.into_error(&self.description).into()),
-            };
-            if let Some(revision) = revision {
-                match self.was_made(revision, &mark).await {
-                    Some(true) => return Ok(self.committed(revision)),
-                    // Nothing was changed.
-                    Some(false) => {}
-                    None => {
-                        let storage = storage();
-                        return Err(CommitError::OutcomeUnknown { storage, reason });
-                    }
-                }
+        let made = self.database.change(
+            async |client: &Client, mark: &Mark| {
+                prepare(client, &self.statements, change, mark).await
+            },
+            async |client: &Client, revision: &u64, mark: &Mark| {
+                self.was_made(client, *revision, mark).await
+            },
+        );
+        match made.await.map_err(|failure| self.error(failure))? {
+            Changed::Made(revision) => {
+                self.seen(revision);
+                Ok(Committed { revision })
             }
-            let again = tries.again(reason).await;
-            again.map_err(|failure| failure.into_error(&self.description))?;
+            Changed::Refused(Conflict) => Err(CommitError::Conflict),
+            Changed::Unknown(reason) => Err(CommitError::OutcomeUnknown {
+                storage: self.description.clone(),
+                reason,
+            }),
         }
     }
 
-    fn committed(&self, revision: u64) -> Committed {
-        self.seen(revision);
-        Committed { revision }
-    }
-
-    /// Tries once. With an error, nothing was changed.
-    async fn transact(
-        &self,
-        change: &Change,
-        mark: &Mark,
-        deadline: Instant,
-    ) -> Result<Tried, Failure> {
-        let pool = &self.pool;
-        let pooled = pool.take(&self.options, deadline).await?;
-        let late = || format!("no answer within {:?}", self.options.timeout);
-        let client = pooled.client();
-        let prepared = timeout_at(deadline, prepare(client, &self.statements, change, mark)).await;
-        // The connection is closed with an error, which ends the transaction.
-        let tried = match prepared.map_err(|_| Failure::Lost(late()))?? {
-            Prepared::Written(revision) => {
-                match timeout_at(deadline, client.batch_execute("COMMIT")).await {
-                    Ok(Ok(())) => Tried::Committed(revision),
-                    Ok(Err(error)) => {
-                        return Ok(Tried::Unanswered(revision, reason(&error)));
-                    }
-                    Err(_) => return Ok(Tried::Unanswered(revision, late())),
-                }
-            }
-            Prepared::Conflict => {
-                let ended = timeout_at(deadline, client.batch_execute("ROLLBACK")).await;
-                if !matches!(ended, Ok(Ok(()))) {
-                    return Ok(Tried::Conflict);
-                }
-                Tried::Conflict
-            }
-        };
-        pool.put_back(pooled);
-        Ok(tried)
-    }
-
-    /// Whether the commit with this revision was this one, or `None` if that can't be found out within the time-out.
+    /// Whether the commit with this revision was this one, or `None` if that is no longer known.
     ///
     /// The transaction had the lock when it was last heard of. So once the lock can be taken, it has ended.
-    async fn was_made(&self, revision: u64, mark: &Mark) -> Option<bool> {
-        let look = async |client: &Client| {
-            client.batch_execute(&self.statements.begin).await?;
-            let row = client.query_typed_opt(&self.statements.lock, &[]).await?;
-            let (current, _) = read::state(&row.ok_or_else(read::no_state)?)?;
-            let found = client
-                .query_typed_opt(&self.statements.mark, &[(&stored(revision)?, Type::INT8)])
-                .await?;
-            let found: Option<&[u8]> = match &found {
-                Some(row) => read::column(row, 0)?,
-                None => None,
-            };
-            let made = match found {
-                Some(found) => Some(found == mark),
-                None if current < revision => Some(false),
-                // so many commits later that the mark is gone
-                None => None,
-            };
-            client.batch_execute("ROLLBACK").await?;
-            Ok(made)
+    async fn was_made(
+        &self,
+        client: &Client,
+        revision: u64,
+        mark: &Mark,
+    ) -> Result<Option<bool>, Failure> {
+        client.batch_execute(self.database.begin()).await?;
+        let row = client.query_typed_opt(&self.statements.lock, &[]).await?;
+        let (current, _) = read::state(&row.ok_or_else(read::no_state)?)?;
+        let found = client
+            .query_typed_opt(&self.statements.mark, &[(&stored(revision)?, Type::INT8)])
+            .await?;
+        let found: Option<&[u8]> = match &found {
+            Some(row) => read::column(row, 0)?,
+            None => None,
         };
-        // Whatever the error is, it says nothing of the commit.
-        let Ok(made) = self.pool.retrying(&self.options, look).await else {
-            return None;
+        let made = match found {
+            Some(found) => Some(found == mark),
+            None if current < revision => Some(false),
+            // so many commits later that the mark is gone
+            None => None,
         };
-        made
+        client.batch_execute("ROLLBACK").await?;
+        Ok(made)
     }
 }
+
+/// A row or the log is not as expected.
+struct Conflict;
 
 /// Writes the change, if all is as expected.
 async fn prepare(
@@ -142,8 +74,7 @@ async fn prepare(
     statements: &Statements,
     change: &Change,
     mark: &Mark,
-) -> Result<Prepared, Failure> {
-    client.batch_execute(&statements.begin).await?;
+) -> Result<Decision<u64, Conflict>, Failure> {
     let keys: Vec<&str> = change.rows.iter().map(|row| row.key.as_str()).collect();
     // Both are sent at once. The second begins when the first has the lock, and so sees what was committed before.
     let keys = [(&keys as _, Type::TEXT_ARRAY)];
@@ -164,7 +95,7 @@ async fn prepare(
     });
     let after = change.append.as_ref().map(|append| append.after);
     if !as_expected || after.is_some_and(|after| after != head) {
-        return Ok(Prepared::Conflict);
+        return Ok(Decision::Refuse(Conflict));
     }
 
     let revision = revision.checked_add(1).ok_or(Failure::Limit("commits"))?;
@@ -216,7 +147,7 @@ async fn prepare(
             return Err(Failure::damaged("a row has changed under a lock"));
         }
     }
-    Ok(Prepared::Written(revision))
+    Ok(Decision::Make(revision))
 }
 
 /// A number as PostgreSQL stores it.

@@ -5,14 +5,9 @@
 //! and notifies. Nothing belongs to a session and no statement has a name, so a pooler between them, such as PgBouncer in
 //! transaction mode, does no harm.
 
-// This room uses its parent's types and `tokio`; nothing else in this crate is asynchronous.
+// This room uses its parent's types and pq-postgres; nothing else in this crate is asynchronous.
 
 mod change;
-mod connection;
-mod failure;
-mod options;
-mod passfile;
-mod pool;
 mod read;
 mod schema;
 mod statements;
@@ -21,18 +16,23 @@ mod worker;
 
 use core::fmt;
 use core::time::Duration;
-use std::sync::mpsc;
-use std::thread::{self, JoinHandle};
 
-use tokio::sync::mpsc::UnboundedSender;
+use pq_postgres::{Database, Ended, Purpose, Thread};
+pub use pq_postgres::{InvalidPostgresOptions, PostgresOptions};
 
-pub use self::options::{InvalidPostgresOptions, PostgresOptions};
-use self::worker::{Job, Worker};
+use self::worker::Worker;
 use super::change::{Change, Committed};
 use super::error::{CommitError, StorageError};
 use super::log::LogEntry;
 use super::row::{Page, RowKey, RowPrefix, Snapshot};
 use super::{MAX_CHANGE_ROWS, Storage};
+
+/// What the database is for, with the schema by default.
+const PURPOSE: Purpose = Purpose {
+    what: "the store's PostgreSQL database",
+    schema: "pq_keystore",
+    program: "pq-keystore",
+};
 
 /// A storage in a schema of a PostgreSQL database, which several processes may have open at once.
 ///
@@ -45,9 +45,7 @@ use super::{MAX_CHANGE_ROWS, Storage};
 /// default. Where a standby takes over, it keeps all commits only if it is in `synchronous_standby_names`.
 pub struct PostgresStorage {
     description: String,
-    /// `None` only while it is dropped.
-    jobs: Option<UnboundedSender<Job>>,
-    thread: Option<JoinHandle<()>>,
+    thread: Thread<Worker>,
 }
 
 impl PostgresStorage {
@@ -58,28 +56,14 @@ impl PostgresStorage {
     /// [`StorageError::Away`] if the database can't be reached within the time-out, [`StorageError::NotOpened`] if it
     /// refuses this user, or if the schema is of a later version.
     pub fn open(options: PostgresOptions) -> Result<Self, StorageError> {
-        let description = options.description();
-        let (jobs, waiting) = tokio::sync::mpsc::unbounded_channel();
-        let (opened, is_open) = mpsc::sync_channel(1);
-        let not_started = |error: std::io::Error| StorageError::NotOpened {
-            storage: description.clone(),
-            reason: error.to_string(),
-        };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(not_started)?;
-        let thread = thread::Builder::new()
-            .name("keystore-pg".into())
-            .spawn(move || worker::run(runtime, options, waiting, opened))
-            .map_err(not_started)?;
-        let storage = Self {
+        let description = Database::new(options.clone(), PURPOSE).description();
+        let open = async || Worker::start(Database::new(options, PURPOSE)).await;
+        let started = Thread::start("keystore-pg", open);
+        let thread = started.map_err(|ended| stopped(&description, &ended))??;
+        Ok(Self {
             description,
-            jobs: Some(jobs),
-            thread: Some(thread),
-        };
-        is_open.recv().map_err(|_| storage.stopped())??;
-        Ok(storage)
+            thread,
+        })
     }
 
     /// Runs a job on the storage's thread, and waits for its result.
@@ -89,23 +73,15 @@ impl PostgresStorage {
         E: From<StorageError> + Send + 'static,
         J: AsyncFnOnce(&Worker) -> Result<T, E> + Send + 'static,
     {
-        let (reply, answer) = mpsc::sync_channel(1);
-        let job: Job = Box::new(move |worker| {
-            Box::pin(async move {
-                // The caller waits below, so there is somebody to take it.
-                let _ = reply.send(job(&worker).await);
-            })
-        });
-        let jobs = self.jobs.as_ref().ok_or_else(|| self.stopped())?;
-        jobs.send(job).map_err(|_| self.stopped())?;
-        answer.recv().map_err(|_| self.stopped())?
+        let done = self.thread.call(job);
+        done.map_err(|ended| stopped(&self.description, &ended))?
     }
+}
 
-    fn stopped(&self) -> StorageError {
-        StorageError::NotOpened {
-            storage: self.description.clone(),
-            reason: "its thread has ended".into(),
-        }
+fn stopped(description: &str, ended: &Ended) -> StorageError {
+    StorageError::NotOpened {
+        storage: description.into(),
+        reason: ended.to_string(),
     }
 }
 
@@ -152,15 +128,5 @@ impl fmt::Debug for PostgresStorage {
         f.debug_tuple("PostgresStorage")
             .field(&self.description)
             .finish()
-    }
-}
-
-impl Drop for PostgresStorage {
-    fn drop(&mut self) {
-        drop(self.jobs.take());
-        if let Some(thread) = self.thread.take() {
-            // If it has panicked, its connections are closed as well.
-            let _ = thread.join();
-        }
     }
 }

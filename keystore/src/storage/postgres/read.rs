@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use tokio_postgres::types::{FromSql, Type};
-use tokio_postgres::{Client, Row as Found};
+use pq_postgres::Failure;
+use pq_postgres::tokio_postgres::types::{FromSql, Type};
+use pq_postgres::tokio_postgres::{Client, Row as Found};
 
-use super::failure::Failure;
 use super::statements::Statements;
 use crate::storage::MAX_PAGE_ROWS;
 use crate::storage::log::{LogEntry, LogHead};

@@ -1,11 +1,10 @@
 //! The tables, and that they are of this version.
 
-use tokio_postgres::Client;
-use tokio_postgres::types::Type;
+use pq_postgres::tokio_postgres::Client;
+use pq_postgres::tokio_postgres::types::Type;
+use pq_postgres::{Database, Failure, Permanent};
 
-use super::failure::{Failure, Permanent};
 use super::read;
-use super::statements::Statements;
 
 /// The version of the tables.
 const FORMAT: i32 = 1;
@@ -13,13 +12,10 @@ const FORMAT: i32 = 1;
 const LOCK: i32 = 0x7071_6b73;
 
 /// Makes the tables, unless there are any.
-pub(super) async fn ensure(
-    client: &Client,
-    schema: &str,
-    statements: &Statements,
-) -> Result<(), Failure> {
+pub(super) async fn ensure(client: &Client, database: &Database) -> Result<(), Failure> {
+    let schema = database.schema();
     if !exists(client, schema).await? {
-        client.batch_execute(&statements.begin).await?;
+        client.batch_execute(database.begin()).await?;
         // Two processes may get here at once.
         client
             .query_typed(

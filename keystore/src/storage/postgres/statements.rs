@@ -1,16 +1,11 @@
 //! The statements, with the name of the schema in them.
 
-use core::time::Duration;
-
-use super::options::PostgresOptions;
 use crate::storage::MAX_PAGE_LEN;
 
 /// The commits whose marks are kept, so that a process whose answer was lost finds its own.
 const MARKS: u64 = 10_000;
 
 pub(super) struct Statements {
-    /// Begins a transaction that ends by itself if the process stops, and waits for no lock longer than for an answer.
-    pub(super) begin: String,
     /// Waits for the one row that each commit locks: revision, sequence, hash.
     pub(super) lock: String,
     /// Revisions of the rows with keys $1.
@@ -27,24 +22,12 @@ pub(super) struct Statements {
     pub(super) entries: String,
     /// The storage's revision.
     pub(super) revision: String,
-    /// Listens for changes.
-    pub(super) listen: String,
 }
 
 impl Statements {
-    pub(super) fn new(options: &PostgresOptions) -> Self {
-        let schema = format!("\"{}\"", options.schema);
-        let limit = milliseconds(options.timeout);
+    pub(super) fn new(channel: &str) -> Self {
+        let schema = format!("\"{channel}\"");
         Self {
-            // A server that answers before it has written would lose what was acknowledged.
-            begin: format!(
-                "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; \
-                 SET LOCAL statement_timeout = {limit}; \
-                 SET LOCAL lock_timeout = {limit}; \
-                 SET LOCAL idle_in_transaction_session_timeout = {limit}; \
-                 SELECT set_config('synchronous_commit', 'on', true) \
-                 WHERE current_setting('synchronous_commit') = 'off'"
-            ),
             lock: format!("SELECT revision, sequence, hash FROM {schema}.storage FOR UPDATE"),
             revisions: format!("SELECT key, revision FROM {schema}.rows WHERE key = ANY ($1)"),
             write: format!(
@@ -67,8 +50,7 @@ impl Statements {
                 UPDATE {schema}.storage SET revision = $1, sequence = $9, hash = $10
                 WHERE revision = $1 - 1
                 RETURNING (SELECT count(*) FROM put), (SELECT count(*) FROM deleted),
-                    (SELECT count(*) FROM appended), pg_notify('{}', $1::text)",
-                options.schema
+                    (SELECT count(*) FROM appended), pg_notify('{channel}', $1::text)"
             ),
             mark: format!("SELECT mark FROM {schema}.commits WHERE revision = $1"),
             get: format!(
@@ -94,12 +76,6 @@ impl Statements {
                 ) AS e ON e.before < {MAX_PAGE_LEN} ORDER BY e.sequence"
             ),
             revision: format!("SELECT revision FROM {schema}.storage"),
-            listen: format!("LISTEN {schema}"),
         }
     }
-}
-
-/// Whole milliseconds, at least 1: 0 would be no limit.
-fn milliseconds(duration: Duration) -> u128 {
-    duration.as_millis().max(1)
 }

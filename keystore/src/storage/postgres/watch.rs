@@ -5,13 +5,9 @@ use core::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use super::connection::Connection;
-use super::failure::Failure;
 use super::read;
 use super::worker::Worker;
 
-/// How often to see whether the connection that listens is alive.
-const HEARTBEAT: Duration = Duration::from_secs(10);
 /// The pause before listening again.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -28,7 +24,7 @@ impl Worker {
     pub(super) async fn poll(self: Rc<Self>) {
         loop {
             // If no notification comes, it is read as well.
-            let _ = timeout(self.options.poll, self.notified.notified()).await;
+            let _ = timeout(self.database.poll(), self.notified.notified()).await;
             let before = self.latest.borrow().revision;
             let read = self
                 .retrying(async |client| read::revision(client, &self.statements).await)
@@ -51,22 +47,11 @@ impl Worker {
     pub(super) async fn listen(self: Rc<Self>) {
         loop {
             // The next try is soon, and until then there is polling.
-            let _: Result<(), Failure> = self.listen_once().await;
+            let _ = self
+                .database
+                .listen(self.database.schema(), &self.notified)
+                .await;
             sleep(PAUSE).await;
         }
-    }
-
-    async fn listen_once(&self) -> Result<(), Failure> {
-        let late = |_| Failure::Lost(String::new());
-        let connection = Connection::open(&self.options, true, &self.notified).await?;
-        let client = &connection.client;
-        let begun = client.batch_execute(&self.statements.listen);
-        timeout(self.options.timeout, begun).await.map_err(late)??;
-        self.notified.notify_one();
-        while timeout(HEARTBEAT, connection.ended()).await.is_err() {
-            let alive = client.check_connection();
-            timeout(self.options.timeout, alive).await.map_err(late)??;
-        }
-        Ok(())
     }
 }

@@ -1,27 +1,18 @@
-//! The storage's thread: it alone has the connections, and runs what callers ask for.
+//! What the storage's thread has, and does for callers.
 
 use alloc::rc::Rc;
-use core::pin::Pin;
 use core::time::Duration;
-use std::sync::mpsc::SyncSender;
 
-use tokio::runtime::Runtime;
-use tokio::sync::mpsc::UnboundedReceiver;
+use pq_postgres::tokio_postgres::Client;
+use pq_postgres::{Database, Failure, Permanent};
 use tokio::sync::{Notify, watch};
-use tokio::task::{LocalSet, spawn_local};
-use tokio_postgres::Client;
+use tokio::task::spawn_local;
 
-use super::failure::Failure;
-use super::options::PostgresOptions;
-use super::pool::Pool;
 use super::statements::Statements;
 use super::{read, schema};
 use crate::storage::error::StorageError;
 use crate::storage::log::LogEntry;
 use crate::storage::row::{Page, RowKey, RowPrefix, Snapshot};
-
-/// What a caller waits for. It makes a future on the storage's thread, which then stays there.
-pub(super) type Job = Box<dyn FnOnce(Rc<Worker>) -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 /// What is known of the storage's revision.
 #[derive(Debug, Default)]
@@ -32,57 +23,35 @@ pub(super) struct Seen {
 }
 
 pub(super) struct Worker {
-    pub(super) options: PostgresOptions,
+    pub(super) database: Database,
     pub(super) description: String,
     pub(super) statements: Statements,
-    pub(super) pool: Pool,
     /// What is known of the storage's revision.
     pub(super) latest: watch::Sender<Seen>,
     /// Woken when somebody has changed something.
     pub(super) notified: Rc<Notify>,
 }
 
-/// Runs jobs until there is nobody who could send one.
-pub(super) fn run(
-    runtime: Runtime,
-    options: PostgresOptions,
-    mut jobs: UnboundedReceiver<Job>,
-    opened: SyncSender<Result<(), StorageError>>,
-) {
-    LocalSet::new().block_on(&runtime, async {
-        let worker = Rc::new(Worker::new(options));
-        let is_open = worker.open().await;
-        let failed = is_open.is_err();
-        // If nobody waits for it any more, nobody sends a job either.
-        if opened.send(is_open).is_err() || failed {
-            return;
-        }
-        spawn_local(worker.clone().listen());
-        spawn_local(worker.clone().poll());
-        while let Some(job) = jobs.recv().await {
-            spawn_local(job(worker.clone()));
-        }
-    });
-    // A name may be looked up yet, on a thread that can't be stopped.
-    runtime.shutdown_background();
-}
-
 impl Worker {
-    fn new(options: PostgresOptions) -> Self {
-        Self {
-            description: options.description(),
-            statements: Statements::new(&options),
-            pool: Pool::new(&options),
+    /// Opens the storage, and begins to look for changes by others.
+    pub(super) async fn start(database: Database) -> Result<Rc<Self>, StorageError> {
+        let worker = Rc::new(Self {
+            description: database.description(),
+            statements: Statements::new(database.schema()),
             latest: watch::Sender::default(),
             notified: Rc::default(),
-            options,
-        }
+            database,
+        });
+        worker.open().await?;
+        spawn_local(worker.clone().listen());
+        spawn_local(worker.clone().poll());
+        Ok(worker)
     }
 
     async fn open(&self) -> Result<(), StorageError> {
         let revision = self
             .retrying(async |client| {
-                schema::ensure(client, &self.options.schema, &self.statements).await?;
+                schema::ensure(client, &self.database).await?;
                 read::revision(client, &self.statements).await
             })
             .await?;
@@ -137,7 +106,25 @@ impl Worker {
         &self,
         attempt: impl AsyncFn(&Client) -> Result<T, Failure>,
     ) -> Result<T, StorageError> {
-        let done = self.pool.retrying(&self.options, attempt).await;
-        done.map_err(|failure| failure.into_error(&self.description))
+        let done = self.database.retrying(attempt).await;
+        done.map_err(|failure| self.error(failure))
+    }
+
+    /// The error that a failure is for a caller.
+    pub(super) fn error(&self, failure: Failure) -> StorageError {
+        let storage = self.description.clone();
+        match failure {
+            Failure::Lost(reason) => StorageError::Away { storage, reason },
+            Failure::Permanent(Permanent::Full, reason) => StorageError::Full { storage, reason },
+            Failure::Permanent(Permanent::Damaged, reason) => {
+                StorageError::Damaged { storage, reason }
+            }
+            Failure::Permanent(_, reason) => StorageError::NotOpened { storage, reason },
+            Failure::Limit(what) => StorageError::Limit(what),
+            other => StorageError::NotOpened {
+                storage,
+                reason: format!("{other:?}"),
+            },
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Files with secrets, which nobody but their owner may read.
+//! Files with secrets, which nobody but their owner may read: how they are read.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
@@ -7,8 +7,12 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-/// The first bytes of a file, at most `limit`.
-pub(crate) fn read(path: &Path, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+/// The first bytes of a file, at most `limit`. What others than its owner may read is refused, on Unix: it is no secret.
+///
+/// # Errors
+///
+/// If it can't be read, or others may read it.
+pub fn read_private(path: &Path, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let no_file = || io::Error::other("it is no file");
     // To open a pipe is to wait for whoever writes into it.
     if !path.metadata()?.is_file() {
@@ -31,10 +35,14 @@ pub(crate) fn read(path: &Path, limit: usize) -> io::Result<Zeroizing<Vec<u8>>> 
     Ok(bytes)
 }
 
-/// The text of a file, which is what is said, of 1 to `max` bytes. One end of line after it is no part of it.
-#[cfg(any(feature = "pkcs11", feature = "remote"))]
-pub(crate) fn read_line(path: &Path, what: &str, max: usize) -> io::Result<Zeroizing<String>> {
-    let bytes = read(path, max + 3)?;
+/// The text of a private file, such as a password, of 1 to `max` bytes. One end of line after it is no part of it. `what` it is,
+/// the error says.
+///
+/// # Errors
+///
+/// As [`read_private()`], and if it is no text of UTF-8 or its length is another.
+pub fn read_private_line(path: &Path, what: &str, max: usize) -> io::Result<Zeroizing<String>> {
+    let bytes = read_private(path, max.saturating_add(3))?;
     let text = core::str::from_utf8(&bytes).map_err(|_| io::Error::other("it is no text"))?;
     let text = text.strip_suffix('\n').unwrap_or(text);
     let text = text.strip_suffix('\r').unwrap_or(text);
@@ -44,8 +52,12 @@ pub(crate) fn read_line(path: &Path, what: &str, max: usize) -> io::Result<Zeroi
     }
 }
 
-/// The file of a credential of systemd, or why there is none.
-pub(crate) fn credential(folder: Option<OsString>, name: &str) -> Result<PathBuf, &'static str> {
+/// The file of a credential of systemd (`LoadCredential=`) in the folder that `$CREDENTIALS_DIRECTORY` names.
+///
+/// # Errors
+///
+/// Why there is none: no folder, or a name that is none of a file.
+pub fn credential_file(folder: Option<OsString>, name: &str) -> Result<PathBuf, &'static str> {
     let folder = folder
         .ok_or("$CREDENTIALS_DIRECTORY is not set; run it as a service with LoadCredential=")?;
     let is_name = !name.is_empty() && !name.contains('/') && !name.starts_with('.');

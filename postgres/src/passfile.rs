@@ -3,11 +3,10 @@
 use std::io;
 use std::path::Path;
 
+use pq_keys::files::read_private;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 use zeroize::Zeroizing;
-
-use crate::private_file;
 
 /// The most bytes of a file.
 const MAX_LEN: usize = 1024 * 1024;
@@ -16,8 +15,8 @@ const MAX_LEN: usize = 1024 * 1024;
 const PORT: u16 = 5432;
 
 /// Reads a file that nobody but its owner may read.
-pub(super) fn read(path: &Path) -> io::Result<Zeroizing<String>> {
-    let bytes = private_file::read(path, MAX_LEN + 1)?;
+pub(crate) fn read(path: &Path) -> io::Result<Zeroizing<String>> {
+    let bytes = read_private(path, MAX_LEN + 1)?;
     if bytes.len() > MAX_LEN {
         return Err(io::Error::other("it is longer than 1 MiB"));
     }
@@ -26,7 +25,7 @@ pub(super) fn read(path: &Path) -> io::Result<Zeroizing<String>> {
 }
 
 /// The password for a database, if a line of the text fits it.
-pub(super) fn password(text: &str, database: &Config) -> Option<Zeroizing<String>> {
+pub(crate) fn password(text: &str, database: &Config) -> Option<Zeroizing<String>> {
     let user = database.get_user().unwrap_or_default();
     let name = database.get_dbname().unwrap_or(user);
     let ports = database.get_ports();

@@ -6,45 +6,34 @@ use std::io;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-use crate::storage::error::StorageError;
-
 /// Why a request failed. Nothing was changed.
-#[derive(Debug)]
-pub(super) enum Failure {
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Failure {
     /// The connection or the server went away, or is busy: trying again helps, on another connection.
     Lost(String),
     /// Trying again doesn't help.
     Permanent(Permanent, String),
-    /// There are more than a storage takes.
+    /// There are more of these than the database takes.
     Limit(&'static str),
 }
 
 /// What kind of failure doesn't go away by itself.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Permanent {
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Permanent {
+    /// It can't be opened, such as for lack of rights.
     NotOpened,
+    /// It has no space left, or may not be written for another reason.
     Full,
+    /// What it has isn't what was written.
     Damaged,
 }
 
 impl Failure {
-    pub(super) fn damaged(reason: impl Into<String>) -> Self {
+    /// What the database has isn't what was written.
+    pub fn damaged(reason: impl Into<String>) -> Self {
         Self::Permanent(Permanent::Damaged, reason.into())
-    }
-
-    pub(super) fn into_error(self, storage: &str) -> StorageError {
-        let storage = storage.into();
-        match self {
-            Self::Lost(reason) => StorageError::Away { storage, reason },
-            Self::Permanent(Permanent::NotOpened, reason) => {
-                StorageError::NotOpened { storage, reason }
-            }
-            Self::Permanent(Permanent::Full, reason) => StorageError::Full { storage, reason },
-            Self::Permanent(Permanent::Damaged, reason) => {
-                StorageError::Damaged { storage, reason }
-            }
-            Self::Limit(what) => StorageError::Limit(what),
-        }
     }
 }
 
@@ -98,7 +87,7 @@ fn unanswered(error: &Error) -> Option<Permanent> {
 }
 
 /// The error in words. The server's message is taken without its details, which may have values of rows.
-pub(super) fn reason(error: &Error) -> String {
+pub(crate) fn reason(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         return format!("{} ({})", error.message(), error.code().code());
     }

@@ -10,12 +10,13 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::failure::Failure;
-use super::options::PostgresOptions;
+use crate::database::Purpose;
+use crate::failure::Failure;
+use crate::options::PostgresOptions;
 
 /// A connection, which is closed when it is dropped, whatever it is doing.
-pub(super) struct Connection {
-    pub(super) client: Client,
+pub(crate) struct Connection {
+    pub(crate) client: Client,
     task: AbortHandle,
     /// Woken when the connection has ended.
     ended: Rc<Notify>,
@@ -23,12 +24,13 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Connects within the time-out. Each notification, if this connection listens, wakes `notified`.
-    pub(super) async fn open(
+    pub(crate) async fn open(
         options: &PostgresOptions,
+        purpose: &Purpose,
         to_listen: bool,
         notified: &Rc<Notify>,
     ) -> Result<Self, Failure> {
-        let config = options.config(to_listen);
+        let config = options.config(purpose, to_listen);
         let connecting = async {
             match &options.tls {
                 Some(tls) => {
@@ -74,7 +76,7 @@ impl Connection {
     }
 
     /// Waits until the other side has closed it.
-    pub(super) async fn ended(&self) {
+    pub(crate) async fn ended(&self) {
         self.ended.notified().await;
     }
 }

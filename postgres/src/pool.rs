@@ -8,15 +8,16 @@ use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_postgres::Client;
 
-use super::connection::Connection;
-use super::failure::Failure;
-use super::options::PostgresOptions;
+use crate::connection::Connection;
+use crate::database::Purpose;
+use crate::failure::Failure;
+use crate::options::PostgresOptions;
 
 /// The pause after the first connection that failed, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-pub(super) struct Pool {
+pub(crate) struct Pool {
     idle: RefCell<Vec<Connection>>,
     free: Semaphore,
     pause: RefCell<Pause>,
@@ -50,19 +51,19 @@ impl Pause {
 }
 
 /// A connection of the pool, and the permit to have it.
-pub(super) struct Pooled<'p> {
+pub(crate) struct Pooled<'p> {
     connection: Connection,
     _permit: SemaphorePermit<'p>,
 }
 
 impl Pooled<'_> {
-    pub(super) fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &Client {
         &self.connection.client
     }
 }
 
 impl Pool {
-    pub(super) fn new(options: &PostgresOptions) -> Self {
+    pub(crate) fn new(options: &PostgresOptions) -> Self {
         Self {
             idle: RefCell::default(),
             free: Semaphore::new(options.connections),
@@ -71,9 +72,10 @@ impl Pool {
     }
 
     /// A connection that seems to be open, or a new one. It is closed unless it is [put back](Self::put_back).
-    pub(super) async fn take(
+    pub(crate) async fn take(
         &self,
         options: &PostgresOptions,
+        purpose: &Purpose,
         deadline: Instant,
     ) -> Result<Pooled<'_>, Failure> {
         let late = |what: &str| Failure::Lost(format!("{what} within {:?}", options.timeout));
@@ -100,7 +102,7 @@ impl Pool {
         }
         // Nothing is listened for on these.
         let notified = Rc::new(Notify::new());
-        let connecting = Connection::open(options, false, &notified);
+        let connecting = Connection::open(options, purpose, false, &notified);
         let connection = match timeout_at(deadline, connecting).await {
             Ok(connection) => connection,
             Err(_) => Err(late("no connection")),
@@ -119,57 +121,19 @@ impl Pool {
     }
 
     /// Keeps a connection that is in no transaction and waits for no answer.
-    pub(super) fn put_back(&self, pooled: Pooled<'_>) {
+    pub(crate) fn put_back(&self, pooled: Pooled<'_>) {
         self.idle.borrow_mut().push(pooled.connection);
-    }
-
-    /// Does something on a connection until it succeeds, as long as trying again helps: so it must change nothing, or
-    /// nothing the second time.
-    pub(super) async fn retrying<T>(
-        &self,
-        options: &PostgresOptions,
-        attempt: impl AsyncFn(&Client) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let mut tries = Tries::new(options);
-        loop {
-            let reason = match self.once(options, tries.deadline, &attempt).await {
-                Err(Failure::Lost(reason)) => reason,
-                other => return other,
-            };
-            tries.again(reason).await?;
-        }
-    }
-
-    /// Does something on a connection, which is kept if it succeeds.
-    pub(super) async fn once<T>(
-        &self,
-        options: &PostgresOptions,
-        deadline: Instant,
-        attempt: impl AsyncFn(&Client) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let pooled = self.take(options, deadline).await?;
-        match timeout_at(deadline, attempt(pooled.client())).await {
-            Ok(done) => {
-                let done = done?;
-                self.put_back(pooled);
-                Ok(done)
-            }
-            Err(_) => Err(Failure::Lost(format!(
-                "no answer within {:?}",
-                options.timeout
-            ))),
-        }
     }
 }
 
 /// Tries within one time-out, with growing pauses.
-pub(super) struct Tries {
-    pub(super) deadline: Instant,
+pub(crate) struct Tries {
+    pub(crate) deadline: Instant,
     pause: Duration,
 }
 
 impl Tries {
-    pub(super) fn new(options: &PostgresOptions) -> Self {
+    pub(crate) fn new(options: &PostgresOptions) -> Self {
         Self {
             deadline: Instant::now() + options.timeout,
             pause: FIRST_PAUSE / 4,
@@ -177,7 +141,7 @@ impl Tries {
     }
 
     /// Pauses, or fails if there is no time for another try.
-    pub(super) async fn again(&mut self, reason: String) -> Result<(), Failure> {
+    pub(crate) async fn again(&mut self, reason: String) -> Result<(), Failure> {
         let next = Instant::now() + self.pause;
         if next >= self.deadline {
             return Err(Failure::Lost(reason));

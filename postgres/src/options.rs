@@ -9,7 +9,8 @@ use rustls::ClientConfig;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use super::passfile;
+use crate::database::Purpose;
+use crate::passfile;
 
 /// The longest name of a schema: PostgreSQL cuts longer ones off.
 const MAX_SCHEMA_LEN: usize = 63;
@@ -17,17 +18,17 @@ const MAX_SCHEMA_LEN: usize = 63;
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// Where the database of a [`PostgresStorage`](super::PostgresStorage) is.
+/// Where a database is, and how long is waited for it.
 #[derive(Clone)]
 pub struct PostgresOptions {
-    pub(super) database: Config,
-    pub(super) listen: Option<Config>,
-    pub(super) tls: Option<ClientConfig>,
-    pub(super) schema: String,
-    pub(super) connections: usize,
-    pub(super) connect_timeout: Duration,
-    pub(super) timeout: Duration,
-    pub(super) poll: Duration,
+    pub(crate) database: Config,
+    pub(crate) listen: Option<Config>,
+    pub(crate) tls: Option<ClientConfig>,
+    pub(crate) schema: Option<String>,
+    pub(crate) connections: usize,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) timeout: Duration,
+    pub(crate) poll: Duration,
 }
 
 impl PostgresOptions {
@@ -41,7 +42,7 @@ impl PostgresOptions {
             database: parse(database)?,
             listen: None,
             tls: None,
-            schema: "pq_keystore".into(),
+            schema: None,
             connections: 4,
             connect_timeout: Duration::from_secs(3),
             timeout: Duration::from_secs(5),
@@ -111,7 +112,7 @@ impl PostgresOptions {
         !hosts.is_empty() && hosts.iter().all(is_socket)
     }
 
-    /// The schema that has the tables, `pq_keystore` by default. Each schema is a storage.
+    /// The schema that has the tables, in place of the [default](Purpose::schema). Each schema has data of its own.
     ///
     /// # Errors
     ///
@@ -128,7 +129,7 @@ impl PostgresOptions {
         {
             return Err(InvalidPostgresOptions::Schema);
         }
-        self.schema = name.into();
+        self.schema = Some(name.into());
         Ok(self)
     }
 
@@ -147,7 +148,7 @@ impl PostgresOptions {
     }
 
     /// How long a call may take, with connecting and trying again: 5 s by default. A process that stops in the middle of a
-    /// commit keeps others from committing for as long.
+    /// change keeps others from it for as long.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout.clamp(SHORTEST, LONGEST);
@@ -161,8 +162,8 @@ impl PostgresOptions {
         self
     }
 
-    /// What it is, without user and password.
-    pub(super) fn description(&self) -> String {
+    /// The name of the database, and where it is, without user and password.
+    pub(crate) fn place(&self) -> String {
         let host = |host: &Host| match host {
             Host::Tcp(name) => name.clone(),
             #[cfg(unix)]
@@ -173,19 +174,18 @@ impl PostgresOptions {
         let ports: Vec<_> = ports.collect();
         let database = self.database.get_dbname().unwrap_or("of the user's name");
         format!(
-            "the store's PostgreSQL database {database} at {}:{} (schema {})",
+            "{database} at {}:{}",
             hosts.join(","),
             if ports.is_empty() {
                 "5432".into()
             } else {
                 ports.join(",")
-            },
-            self.schema
+            }
         )
     }
 
     /// The configuration of one connection, for reading and changing or to listen.
-    pub(super) fn config(&self, to_listen: bool) -> Config {
+    pub(crate) fn config(&self, purpose: &Purpose, to_listen: bool) -> Config {
         let direct = self.listen.as_ref().filter(|_| to_listen);
         let mut config = direct.unwrap_or(&self.database).clone();
         config.connect_timeout(self.connect_timeout);
@@ -196,7 +196,7 @@ impl PostgresOptions {
             config.tcp_user_timeout(self.timeout);
         }
         if config.get_application_name().is_none() {
-            config.application_name("pq-keystore");
+            config.application_name(purpose.program);
         }
         config
     }
@@ -215,7 +215,8 @@ fn parse(text: &str) -> Result<Config, InvalidPostgresOptions> {
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PostgresOptions")
-            .field("database", &self.description())
+            .field("database", &self.place())
+            .field("schema", &self.schema)
             .field("listen", &self.listen.is_some())
             .field("tls", &self.tls.is_some())
             .field("connections", &self.connections)
