@@ -9,6 +9,7 @@ use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 
+use super::database::DatabaseError;
 use super::serial_number::{NoRandomness, SerialNumber};
 use super::stage::Stage;
 use super::{AHEAD, BEHIND, GREATEST_NUMBER};
@@ -271,6 +272,9 @@ pub enum LedgerError {
         /// The error of the operating system.
         cause: io::Error,
     },
+    /// A ledger in a database did not do it.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     /// The operating system gave no randomness.
     #[error(transparent)]
     Randomness(#[from] NoRandomness),
@@ -294,7 +298,11 @@ impl LedgerError {
         !matches!(
             self,
             // Reading it again, after the journal has the change, may be what failed.
-            Self::Io { .. } | Self::Index { .. } | Self::Damaged { .. } | Self::Other(_)
+            Self::Io { .. }
+                | Self::Index { .. }
+                | Self::Damaged { .. }
+                | Self::Database(DatabaseError::OutcomeUnknown { .. })
+                | Self::Other(_)
         )
     }
 }

@@ -4,6 +4,7 @@
 // This room uses no other.
 
 mod condition;
+mod database;
 mod entry;
 mod error;
 mod filter;
@@ -11,6 +12,8 @@ mod forward;
 mod generation;
 mod local;
 mod name;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod serial_number;
 mod stage;
 #[cfg(any(test, feature = "suite"))]
@@ -24,6 +27,7 @@ pub use pq_x509::keys::identifiers::KeyHash;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 pub use self::condition::Condition;
+pub use self::database::DatabaseError;
 pub use self::entry::{AdoptedEntry, Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
 pub(crate) use self::error::{AFTER_A_BACKUP, remedy};
@@ -35,6 +39,8 @@ pub(crate) use self::local::is_at;
 pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::local::{is_of_this_user, user};
+#[cfg(feature = "postgres")]
+pub use self::postgres::{InvalidPostgresOptions, PostgresLedger, PostgresOptions};
 pub use self::serial_number::{InvalidSerialNumber, NoRandomness, SerialNumber};
 pub use self::stage::Stage;
 

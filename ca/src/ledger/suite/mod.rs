@@ -193,6 +193,24 @@ macro_rules! hold_to_suite {
             }
         )+
     };
+    (@tests_where_there_is_one [$make:path] of_a_ledger [$($test:ident)+] of_a_place [$($other:ident)+]) => {
+        $(
+            #[test]
+            fn $test() {
+                if let Some(place) = $make() {
+                    $crate::ledger::suite::requirements::$test(&$crate::ledger::suite::Place::open(&place));
+                }
+            }
+        )+
+        $(
+            #[test]
+            fn $other() {
+                if let Some(place) = $make() {
+                    $crate::ledger::suite::requirements::$other(&place);
+                }
+            }
+        )+
+    };
     (@check [$make:ident] of_a_ledger [$($test:ident)+] of_a_place [$($other:ident)+]) => {
         $({
             let place = $make();
@@ -200,12 +218,16 @@ macro_rules! hold_to_suite {
         })+
         $($crate::ledger::suite::requirements::$other(&$make());)+
     };
+    (if $make:path) => {
+        $crate::ledger::suite::hold_to_suite!(@list tests_where_there_is_one $make);
+    };
     ($make:path) => {
         $crate::ledger::suite::hold_to_suite!(@list tests $make);
     };
 }
 
 /// Makes a test of each requirement of the suite, of the same name. It takes the path of a function that returns a
-/// [`Place`] where nothing is yet.
+/// [`Place`] where nothing is yet; after `if`, of one that returns an `Option` of it, which is `None` where there is no such
+/// database.
 #[doc(inline)]
 pub use hold_to_suite;

@@ -1,0 +1,295 @@
+//! Certificates that are recorded.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+
+use pq_postgres::Failure;
+use pq_postgres::tokio_postgres::types::Type;
+use pq_x509::revocation::CrlReason;
+
+use super::changing::Worker;
+use super::clock::Clock;
+use super::conditions::Owned;
+use super::locks::{Hold, Locks, digest};
+use super::rows::{seconds, serial_number};
+use super::searching::indexed;
+use super::session::{Session, Stop, column};
+use super::text::{escaped, lines};
+use crate::ledger::KeyHash;
+use crate::ledger::entry::{AdoptedEntry, NewEntry, Revocation};
+use crate::ledger::error::LedgerError;
+use crate::ledger::name;
+use crate::ledger::serial_number::SerialNumber;
+
+/// A certificate as it is written.
+struct Written<'e> {
+    entry: &'e NewEntry<'static>,
+    /// `None` if its time says nothing of today.
+    era: Option<i64>,
+    revocation: Option<Revocation>,
+}
+
+impl Worker {
+    pub(super) async fn record(
+        &self,
+        entries: &[NewEntry<'static>],
+        conditions: &[Owned],
+    ) -> Result<(), LedgerError> {
+        if entries.is_empty() && conditions.is_empty() {
+            return Ok(());
+        }
+        let locks = locks_to_record(entries, conditions);
+        self.change(async |session| {
+            session.lock(&locks).await?;
+            session.check(conditions).await?;
+            session.record(entries).await
+        })
+        .await
+    }
+
+    pub(super) async fn adopt(&self, adopted: &[AdoptedEntry<'static>]) -> Result<(), LedgerError> {
+        let mut locks = Locks::default();
+        let mut compromised = BTreeMap::new();
+        locks.records(Hold::Shared);
+        for AdoptedEntry { entry, revocation } in adopted {
+            let issued = &entry.issued;
+            let is_compromise = revocation.as_ref().is_some_and(Revocation::is_compromise);
+            for key in issued.keys() {
+                match is_compromise {
+                    true => locks.key(&key, Hold::Alone),
+                    false => locks.key(&key, Hold::Shared),
+                }
+                if is_compromise {
+                    compromised.insert(key, issued.serial_number);
+                }
+            }
+            if revocation.is_some() {
+                locks.lists(&issued.issuer, Hold::Shared);
+            }
+        }
+        self.change(async |session| {
+            session.lock(&locks).await?;
+            let entries = adopted.iter().map(|one| &one.entry);
+            session.check_numbers_are_free(entries).await?;
+            if (adopted.iter().filter_map(|one| one.revocation.as_ref()))
+                .any(|one| one.reason == CrlReason::RemoveFromCRL)
+            {
+                return Err(LedgerError::NotAReason.into());
+            }
+            let valid = adopted.iter().filter(|one| one.revocation.is_none());
+            let valid: Vec<_> = valid.map(|one| &one.entry).collect();
+            let keys = || valid.iter().flat_map(|entry| entry.issued.keys());
+            if let Some(number) = keys().find_map(|key| compromised.get(&key)) {
+                return Err(LedgerError::KeyCompromised(*number).into());
+            }
+            session.check_keys(keys()).await?;
+            let written: Vec<_> = adopted
+                .iter()
+                .map(|one| Written {
+                    entry: &one.entry,
+                    era: None,
+                    revocation: (one.revocation.as_ref())
+                        .map(|revocation| revocation.for_certificate(&one.entry.issued)),
+                })
+                .collect();
+            session.write(&written).await
+        })
+        .await
+    }
+}
+
+/// The locks of a change that records certificates under conditions.
+pub(super) fn locks_to_record(entries: &[NewEntry<'_>], conditions: &[Owned]) -> Locks {
+    let mut locks = Locks::default();
+    locks.records(Hold::Shared);
+    for entry in entries {
+        for key in entry.issued.keys() {
+            locks.key(&key, Hold::Shared);
+        }
+    }
+    for condition in conditions {
+        condition.lock(&mut locks);
+    }
+    locks
+}
+
+impl Session<'_> {
+    /// Records certificates, if they can be.
+    pub(super) async fn record(&self, entries: &[NewEntry<'static>]) -> Result<(), Stop> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let keys = entries.iter().flat_map(|entry| entry.issued.keys());
+        let (free, keys, clock) = tokio::join!(
+            self.check_numbers_are_free(entries.iter()),
+            self.check_keys(keys),
+            self.clock(),
+        );
+        free?;
+        keys?;
+        let clock: Clock = clock?;
+        for entry in entries {
+            clock.check_is_not_ahead(entry.issued.at)?;
+        }
+        let written = entries.iter().map(|entry| Written {
+            entry,
+            era: Some(clock.era),
+            revocation: None,
+        });
+        self.write(&written.collect::<Vec<_>>()).await
+    }
+
+    async fn check_numbers_are_free<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e NewEntry<'static>>,
+    ) -> Result<(), Stop> {
+        let mut numbers = BTreeSet::new();
+        for entry in entries {
+            let number = entry.issued.serial_number;
+            if !numbers.insert(number) {
+                return Err(LedgerError::SerialNumberTaken(number).into());
+            }
+        }
+        let asked: Vec<&[u8]> = numbers.iter().map(SerialNumber::as_bytes).collect();
+        let statement =
+            "SELECT serial FROM @.certificates WHERE serial = ANY ($1) ORDER BY serial LIMIT 1";
+        let taken = self
+            .query(statement, &[(&asked, Type::BYTEA_ARRAY)])
+            .await?;
+        match taken.first() {
+            Some(row) => {
+                let number = serial_number(column(row, 0)?)?;
+                Err(LedgerError::SerialNumberTaken(number).into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// That nobody else may know certificates' keys.
+    pub(super) async fn check_keys(&self, keys: impl Iterator<Item = KeyHash>) -> Result<(), Stop> {
+        let compromised = self.compromised(&keys.collect::<Vec<_>>()).await?;
+        match compromised.into_values().next() {
+            Some(number) => Err(LedgerError::KeyCompromised(number).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes certificates, unless one of the numbers was taken meanwhile.
+    async fn write(&self, written: &[Written<'_>]) -> Result<(), Stop> {
+        let issued = || written.iter().map(|one| &one.entry.issued);
+        let revocation = || written.iter().map(|one| one.revocation.as_ref());
+        let serials: Vec<&[u8]> = issued().map(|one| one.serial_number.as_bytes()).collect();
+        let issuers: Vec<String> = issued().map(|one| escaped(&one.issuer)).collect();
+        let ids = issued().map(|one| digest(one.issuer.as_bytes()).cast_signed());
+        let ids: Vec<i64> = ids.collect();
+        let subjects: Vec<String> = issued().map(|one| escaped(&one.subject)).collect();
+        let all_names: Vec<String> = issued().map(|one| lines(&one.names)).collect();
+        let beginnings = issued().map(|one| seconds(one.not_before));
+        let beginnings = beginnings.collect::<Result<Vec<i64>, Failure>>()?;
+        let ends = issued().map(|one| seconds(one.not_after));
+        let ends = ends.collect::<Result<Vec<i64>, Failure>>()?;
+        let profiles: Vec<String> = issued().map(|one| escaped(&one.profile)).collect();
+        let algorithms: Vec<String> = issued().map(|one| escaped(&one.key_algorithm)).collect();
+        let keys: Vec<&[u8]> = issued().map(|one| &one.key.as_bytes()[..]).collect();
+        let halves = issued().map(|one| {
+            one.halves
+                .iter()
+                .flat_map(|half| *half.as_bytes())
+                .collect()
+        });
+        let halves: Vec<Vec<u8>> = halves.collect();
+        let requesters: Vec<String> = issued().map(|one| escaped(&one.by)).collect();
+        let times = issued().map(|one| seconds(one.at));
+        let times = times.collect::<Result<Vec<i64>, Failure>>()?;
+        let eras: Vec<Option<i64>> = written.iter().map(|one| one.era).collect();
+        let certificates: Vec<&[u8]> = written.iter().map(|one| &*one.entry.certificate).collect();
+        let revoked_at = revocation().map(|one| one.map(|one| seconds(one.at)).transpose());
+        let revoked_at = revoked_at.collect::<Result<Vec<Option<i64>>, Failure>>()?;
+        let reasons: Vec<Option<i16>> = revocation()
+            .map(|one| one.map(|one| one.reason as i16))
+            .collect();
+        let revoked_by: Vec<Option<String>> = revocation()
+            .map(|one| one.map(|one| escaped(&one.by)))
+            .collect();
+
+        let mut names = BTreeSet::new();
+        let mut of_keys = BTreeSet::new();
+        for one in issued() {
+            let (end, number) = (seconds(one.not_after)?, one.serial_number.as_bytes());
+            for name in one.names.iter().filter_map(|name| name::reversed(name)) {
+                names.insert((indexed(&name).to_vec(), end, number));
+            }
+            of_keys.extend(one.keys().map(|key| (*key.as_bytes(), number)));
+        }
+        let (named, (ends_of_named, serials_of_named)): (Vec<Vec<u8>>, (Vec<i64>, Vec<&[u8]>)) =
+            names
+                .into_iter()
+                .map(|(name, end, serial)| (name, (end, serial)))
+                .unzip();
+        let of_keys: (Vec<[u8; 32]>, Vec<&[u8]>) = of_keys.into_iter().unzip();
+        let (of_keys, serials_of_keys) = of_keys;
+        let of_keys: Vec<&[u8]> = of_keys.iter().map(|key| &key[..]).collect();
+
+        let rows = self
+            .query(
+                "WITH recorded AS (
+                    INSERT INTO @.certificates (serial, issuer, issuer_id, subject, names, not_before, not_after,
+                        profile, key_algorithm, key, halves, requester, issued_at, era, certificate,
+                        revoked_at, reason, revoked_by, last_list)
+                    SELECT n.serial, n.issuer, n.issuer_id, n.subject, n.names, n.not_before, n.not_after,
+                        n.profile, n.key_algorithm, n.key, n.halves, n.requester, n.issued_at, n.era, n.certificate,
+                        n.revoked_at, n.reason, n.revoked_by,
+                        CASE WHEN n.reason IS NOT NULL THEN
+                            COALESCE((SELECT l.begun FROM @.lists l WHERE l.issuer_id = n.issuer_id), 0)
+                        END
+                    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+                        AS n (serial, issuer, issuer_id, subject, names, not_before, not_after, profile,
+                            key_algorithm, key, halves, requester, issued_at, era, certificate,
+                            revoked_at, reason, revoked_by)
+                    ON CONFLICT (serial) DO NOTHING RETURNING serial
+                ), named AS (
+                    INSERT INTO @.names (name, not_after, serial) SELECT * FROM unnest($19, $20, $21)
+                    ON CONFLICT DO NOTHING
+                ), keyed AS (
+                    INSERT INTO @.keys (key, serial) SELECT * FROM unnest($22, $23) ON CONFLICT DO NOTHING
+                ), said AS (
+                    INSERT INTO @.events (what, serial, at, reason, said_by)
+                    SELECT 'revoked', n.serial, n.at, n.reason, n.said_by
+                    FROM unnest($1, $16, $17, $18) AS n (serial, at, reason, said_by) WHERE n.reason IS NOT NULL
+                )
+                SELECT serial FROM recorded",
+                &[
+                    (&serials, Type::BYTEA_ARRAY),
+                    (&issuers, Type::TEXT_ARRAY),
+                    (&ids, Type::INT8_ARRAY),
+                    (&subjects, Type::TEXT_ARRAY),
+                    (&all_names, Type::TEXT_ARRAY),
+                    (&beginnings, Type::INT8_ARRAY),
+                    (&ends, Type::INT8_ARRAY),
+                    (&profiles, Type::TEXT_ARRAY),
+                    (&algorithms, Type::TEXT_ARRAY),
+                    (&keys, Type::BYTEA_ARRAY),
+                    (&halves, Type::BYTEA_ARRAY),
+                    (&requesters, Type::TEXT_ARRAY),
+                    (&times, Type::INT8_ARRAY),
+                    (&eras, Type::INT8_ARRAY),
+                    (&certificates, Type::BYTEA_ARRAY),
+                    (&revoked_at, Type::INT8_ARRAY),
+                    (&reasons, Type::INT2_ARRAY),
+                    (&revoked_by, Type::TEXT_ARRAY),
+                    (&named, Type::BYTEA_ARRAY),
+                    (&ends_of_named, Type::INT8_ARRAY),
+                    (&serials_of_named, Type::BYTEA_ARRAY),
+                    (&of_keys, Type::BYTEA_ARRAY),
+                    (&serials_of_keys, Type::BYTEA_ARRAY),
+                ],
+            )
+            .await?;
+        let recorded = rows.iter().map(|row| column::<&[u8]>(row, 0));
+        let recorded = recorded.collect::<Result<BTreeSet<_>, Failure>>()?;
+        let missing = issued().find(|one| !recorded.contains(one.serial_number.as_bytes()));
+        match missing {
+            Some(one) => Err(LedgerError::SerialNumberTaken(one.serial_number).into()),
+            None => Ok(()),
+        }
+    }
+}
