@@ -26,7 +26,7 @@ pub struct Thread<W: 'static> {
 pub struct Ended(String);
 
 impl Ended {
-    fn ended() -> Self {
+    fn already() -> Self {
         Self("has ended".into())
     }
 }
@@ -56,7 +56,7 @@ impl<W> Thread<W> {
             jobs: Some(jobs),
             thread: Some(thread),
         };
-        let is_open = is_open.recv().map_err(|_| Ended::ended())?;
+        let is_open = is_open.recv().map_err(|_| Ended::already())?;
         Ok(is_open.map(|()| started))
     }
 
@@ -77,9 +77,9 @@ impl<W> Thread<W> {
                 let _ = reply.send(job(&with).await);
             })
         });
-        let jobs = self.jobs.as_ref().ok_or_else(Ended::ended)?;
-        jobs.send(job).map_err(|_| Ended::ended())?;
-        answer.recv().map_err(|_| Ended::ended())
+        let jobs = self.jobs.as_ref().ok_or_else(Ended::already)?;
+        jobs.send(job).map_err(|_| Ended::already())?;
+        answer.recv().map_err(|_| Ended::already())
     }
 }
 

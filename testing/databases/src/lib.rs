@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
+mod proxy;
+
 use core::net::Ipv4Addr;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
@@ -18,6 +20,8 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 use testing::skipped::skip;
+
+pub use self::proxy::{Cut, Proxy};
 
 /// How long to wait for what has to happen.
 pub const PATIENCE: Duration = Duration::from_secs(120);

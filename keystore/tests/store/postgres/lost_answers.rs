@@ -2,12 +2,12 @@
 
 use core::time::Duration;
 
+use databases::{Cut, Proxy};
 use pq_keystore::storage::{
     CommitError, Committed, PostgresOptions, PostgresStorage, Storage, StorageError,
 };
 
 use super::counting::{Counter, check};
-use super::proxy::{Cut, Proxy};
 use super::server::{PATIENCE, new_schema, open, open_impatient, options, patient, shared_folder};
 
 /// A proxy, and options for an empty storage behind it that has one connection. Only a change uses it.

@@ -8,7 +8,6 @@ mod killed;
 mod lost_answers;
 mod pooler;
 mod processes;
-mod proxy;
 mod server;
 mod sharing;
 mod tls;

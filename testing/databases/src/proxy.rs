@@ -1,20 +1,19 @@
-//! A proxy between a storage and its server, which cuts a connection at a chosen moment.
+//! A proxy before a server, which cuts a connection at a chosen moment.
 
-use alloc::sync::Arc;
 use core::net::Ipv4Addr;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A message that ends a transaction, as the storage sends it.
+/// A message that ends a transaction, as its clients send it.
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 
 /// What the proxy does, once: then it passes everything on again, or refuses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Cut {
+pub enum Cut {
     /// Nothing.
     Never,
     /// The connection ends instead of its `COMMIT`.
@@ -39,14 +38,15 @@ struct State {
     open: Vec<(TcpStream, UnixStream)>,
 }
 
-pub(super) struct Proxy {
+/// The proxy, which lives as long as the process.
+pub struct Proxy {
     port: u16,
     state: Arc<Mutex<State>>,
 }
 
 impl Proxy {
     /// A proxy in front of the socket in this folder.
-    pub(super) fn new(server: &Path) -> Self {
+    pub fn new(server: &Path) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let open = Vec::new();
@@ -55,7 +55,6 @@ impl Proxy {
             open,
         }));
         let (server, proxy) = (server.join(".s.PGSQL.5432"), state.clone());
-        // It lives as long as the process.
         thread::spawn(move || {
             for client in listener.incoming() {
                 pass(client.unwrap(), &server, &proxy);
@@ -64,7 +63,8 @@ impl Proxy {
         Self { port, state }
     }
 
-    pub(super) fn address(&self) -> String {
+    /// A connection string for it.
+    pub fn address(&self) -> String {
         format!(
             "host=127.0.0.1 port={} user=postgres dbname=postgres",
             self.port
@@ -72,7 +72,7 @@ impl Proxy {
     }
 
     /// What to do next.
-    pub(super) fn set(&self, cut: Cut) {
+    pub fn set(&self, cut: Cut) {
         let mut state = self.state.lock().unwrap();
         state.cut = cut;
         if cut == Cut::All {
@@ -83,7 +83,7 @@ impl Proxy {
     }
 
     /// What it is going to do.
-    pub(super) fn cut(&self) -> Cut {
+    pub fn cut(&self) -> Cut {
         self.state.lock().unwrap().cut
     }
 }
