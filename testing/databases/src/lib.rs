@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
+extern crate alloc;
+
 mod proxy;
 
 use core::net::Ipv4Addr;

@@ -1,11 +1,12 @@
 //! A proxy before a server, which cuts a connection at a chosen moment.
 
+use alloc::sync::Arc;
 use core::net::Ipv4Addr;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::thread;
 
 /// A message that ends a transaction, as its clients send it.
