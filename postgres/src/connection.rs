@@ -10,9 +10,9 @@ use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::database::Purpose;
 use crate::failure::Failure;
 use crate::options::PostgresOptions;
+use crate::purpose::Purpose;
 
 /// A connection, which is closed when it is dropped, whatever it is doing.
 pub(crate) struct Connection {

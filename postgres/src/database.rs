@@ -11,20 +11,10 @@ use crate::connection::Connection;
 use crate::failure::Failure;
 use crate::options::PostgresOptions;
 use crate::pool::{Pool, Pooled, Tries};
+use crate::purpose::Purpose;
 
 /// How often to see whether a connection that listens is alive.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-
-/// What a program has in a database.
-#[derive(Clone, Copy, Debug)]
-pub struct Purpose {
-    /// What it is, for people to read, such as `the store's PostgreSQL database`.
-    pub what: &'static str,
-    /// The schema, unless the options name another.
-    pub schema: &'static str,
-    /// The program, as the server lists it, unless the connection string names another.
-    pub program: &'static str,
-}
 
 /// A database with its connections, which belong to one thread: see [`Thread`](crate::Thread).
 pub struct Database {

@@ -22,12 +22,14 @@ mod failure;
 mod options;
 mod passfile;
 mod pool;
+mod purpose;
 mod thread;
 mod transaction;
 
-pub use self::database::{Database, Purpose};
+pub use self::database::Database;
 pub use self::failure::{Failure, Permanent};
 pub use self::options::{InvalidPostgresOptions, PostgresOptions};
+pub use self::purpose::Purpose;
 pub use self::thread::{Ended, Thread};
 pub use self::transaction::{Changed, Decision, Mark};
 // The types of values and rows.

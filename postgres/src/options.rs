@@ -9,8 +9,8 @@ use rustls::ClientConfig;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-use crate::database::Purpose;
 use crate::passfile;
+use crate::purpose::Purpose;
 
 /// The longest name of a schema: PostgreSQL cuts longer ones off.
 const MAX_SCHEMA_LEN: usize = 63;

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_postgres::Client;
 
 use crate::connection::Connection;
-use crate::database::Purpose;
 use crate::failure::Failure;
 use crate::options::PostgresOptions;
+use crate::purpose::Purpose;
 
 /// The pause after the first connection that failed, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);

@@ -1,5 +1,7 @@
 //! The errors of a ledger in a database.
 
+use super::advice::AFTER_A_BACKUP;
+
 /// Why a ledger in a database did not do what was asked.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -45,7 +47,7 @@ pub enum DatabaseError {
     /// What it has isn't what was written.
     #[error(
         "{ledger} is damaged: {reason}; nothing was changed; restore it from a backup, {}",
-        super::AFTER_A_BACKUP
+        AFTER_A_BACKUP
     )]
     Damaged {
         /// What it is.

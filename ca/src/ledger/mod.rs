@@ -3,6 +3,7 @@
 
 // This room uses no other.
 
+mod advice;
 mod condition;
 mod database;
 mod entry;
@@ -26,11 +27,11 @@ use core::time::Duration;
 pub use pq_x509::keys::identifiers::KeyHash;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
+pub(crate) use self::advice::{AFTER_A_BACKUP, remedy};
 pub use self::condition::Condition;
 pub use self::database::DatabaseError;
 pub use self::entry::{AdoptedEntry, Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
-pub(crate) use self::error::{AFTER_A_BACKUP, remedy};
 pub use self::filter::{Filter, NameFilter};
 pub use self::generation::Generation;
 pub use self::local::LocalLedger;

@@ -50,9 +50,10 @@ pub(crate) use self::owner::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::owner::{is_of_this_user, user};
 use self::row::List;
+use super::advice::remedy;
 use super::condition::Condition;
 use super::entry::{AdoptedEntry, Entry, NewEntry, Revocation, Revoked};
-use super::error::{LedgerError, remedy};
+use super::error::LedgerError;
 use super::filter::Filter;
 use super::generation::Generation;
 use super::serial_number::SerialNumber;
