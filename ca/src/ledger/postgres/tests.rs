@@ -2,6 +2,7 @@
 //! end.
 
 mod crashes;
+mod indexed;
 mod lost_answers;
 mod opening;
 mod together;
