@@ -15,7 +15,7 @@ use super::searching::indexed;
 use super::session::{Session, Stop, column};
 use super::text::{escaped, lines};
 use crate::ledger::KeyHash;
-use crate::ledger::entry::{AdoptedEntry, NewEntry, Revocation};
+use crate::ledger::entry::{AdoptedEntry, Issued, NewEntry, Revocation};
 use crate::ledger::error::LedgerError;
 use crate::ledger::name;
 use crate::ledger::serial_number::SerialNumber;
@@ -26,6 +26,49 @@ struct Written<'e> {
     /// `None` if its time says nothing of today.
     era: Option<i64>,
     revocation: Option<Revocation>,
+}
+
+/// The names of certificates, as they are written for searches: one after another in each column.
+#[derive(Default)]
+struct Named<'e> {
+    names: Vec<Vec<u8>>,
+    ends: Vec<i64>,
+    serials: Vec<&'e [u8]>,
+}
+
+impl<'e> Named<'e> {
+    fn of(issued: impl Iterator<Item = &'e Issued>) -> Result<Self, Failure> {
+        let mut named = Self::default();
+        for one in issued {
+            // One that is there twice is written once.
+            for name in one.names.iter().filter_map(|name| name::reversed(name)) {
+                named.names.push(indexed(&name).to_vec());
+                named.ends.push(seconds(one.not_after)?);
+                named.serials.push(one.serial_number.as_bytes());
+            }
+        }
+        Ok(named)
+    }
+}
+
+/// The keys of certificates, in the same way.
+#[derive(Default)]
+struct Keyed<'e> {
+    keys: Vec<Vec<u8>>,
+    serials: Vec<&'e [u8]>,
+}
+
+impl<'e> Keyed<'e> {
+    fn of(issued: impl Iterator<Item = &'e Issued>) -> Self {
+        let mut keyed = Self::default();
+        for one in issued {
+            for key in one.keys() {
+                keyed.keys.push(key.as_bytes().to_vec());
+                keyed.serials.push(one.serial_number.as_bytes());
+            }
+        }
+        keyed
+    }
 }
 
 impl Worker {
@@ -211,23 +254,8 @@ impl Session<'_> {
             .map(|one| one.map(|one| escaped(&one.by)))
             .collect();
 
-        let mut names = BTreeSet::new();
-        let mut of_keys = BTreeSet::new();
-        for one in issued() {
-            let (end, number) = (seconds(one.not_after)?, one.serial_number.as_bytes());
-            for name in one.names.iter().filter_map(|name| name::reversed(name)) {
-                names.insert((indexed(&name).to_vec(), end, number));
-            }
-            of_keys.extend(one.keys().map(|key| (*key.as_bytes(), number)));
-        }
-        let (named, (ends_of_named, serials_of_named)): (Vec<Vec<u8>>, (Vec<i64>, Vec<&[u8]>)) =
-            names
-                .into_iter()
-                .map(|(name, end, serial)| (name, (end, serial)))
-                .unzip();
-        let of_keys: (Vec<[u8; 32]>, Vec<&[u8]>) = of_keys.into_iter().unzip();
-        let (of_keys, serials_of_keys) = of_keys;
-        let of_keys: Vec<&[u8]> = of_keys.iter().map(|key| &key[..]).collect();
+        let named = Named::of(issued())?;
+        let keyed = Keyed::of(issued());
 
         let rows = self
             .query(
@@ -276,11 +304,11 @@ impl Session<'_> {
                     (&revoked_at, Type::INT8_ARRAY),
                     (&reasons, Type::INT2_ARRAY),
                     (&revoked_by, Type::TEXT_ARRAY),
-                    (&named, Type::BYTEA_ARRAY),
-                    (&ends_of_named, Type::INT8_ARRAY),
-                    (&serials_of_named, Type::BYTEA_ARRAY),
-                    (&of_keys, Type::BYTEA_ARRAY),
-                    (&serials_of_keys, Type::BYTEA_ARRAY),
+                    (&named.names, Type::BYTEA_ARRAY),
+                    (&named.ends, Type::INT8_ARRAY),
+                    (&named.serials, Type::BYTEA_ARRAY),
+                    (&keyed.keys, Type::BYTEA_ARRAY),
+                    (&keyed.serials, Type::BYTEA_ARRAY),
                 ],
             )
             .await?;
