@@ -1,8 +1,8 @@
 //! Servers that are killed under load: what was acknowledged is there, and no number is used twice.
 
+use alloc::collections::BTreeSet;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
-use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;

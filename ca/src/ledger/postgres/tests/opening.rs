@@ -1,5 +1,6 @@
 //! How ledgers are made and opened.
 
+use std::sync::Mutex;
 use std::thread;
 
 use databases::Cluster;
@@ -22,23 +23,26 @@ fn kind(opened: Result<PostgresLedger, LedgerError>) -> &'static str {
 fn a_ledger_is_made_once_and_opening_makes_none() {
     let Some(options) = options() else { return };
     assert_eq!(kind(PostgresLedger::open(options.clone())), "none");
-    let made = thread::scope(|scope| {
-        let create = || kind(PostgresLedger::create(options.clone()));
-        let threads: Vec<_> = (0..6).map(|_| scope.spawn(create)).collect();
-        let kinds = threads.into_iter().map(|thread| thread.join().unwrap());
-        let mut kinds: Vec<_> = kinds.collect();
-        kinds.sort_unstable();
-        kinds
-    });
+    let made = at_once(6, || kind(PostgresLedger::create(options.clone())));
     assert_eq!(made, ["open", "there", "there", "there", "there", "there"]);
-    let opened = thread::scope(|scope| {
-        let open = || kind(PostgresLedger::open(options.clone()));
-        let threads: Vec<_> = (0..3).map(|_| scope.spawn(open)).collect();
-        threads
-            .into_iter()
-            .all(|thread| thread.join().unwrap() == "open")
+    let opened = at_once(3, || kind(PostgresLedger::open(options.clone())));
+    assert_eq!(opened, ["open"; 3]);
+}
+
+/// What several threads get at once, sorted.
+fn at_once(count: usize, act: impl Fn() -> &'static str + Sync) -> Vec<&'static str> {
+    let got = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..count {
+            scope.spawn(|| {
+                let one = act();
+                got.lock().unwrap().push(one);
+            });
+        }
     });
-    assert!(opened);
+    let mut got = got.into_inner().unwrap();
+    got.sort_unstable();
+    got
 }
 
 #[test]
@@ -54,7 +58,7 @@ fn tables_of_a_newer_version_are_left_alone() {
         assert_eq!(kind(PostgresLedger::open(options.clone())), "newer");
     }
     cluster.run(5432, "UPDATE pq_ca.ledger SET format = 1");
-    assert_eq!(kind(PostgresLedger::open(options.clone())), "open");
+    assert_eq!(kind(PostgresLedger::open(options)), "open");
 }
 
 /// Who has no right to the tables is told so, and who has only that to use them needs no other.
