@@ -110,7 +110,7 @@ macro_rules! in_tokens {
             tests_of!(tokens, $place:
                 keys_stay_in_their_token, imported_keys_stay_in_their_token, a_key_moves_to_a_token_and_back, what_no_version_refers_to_is_removed,
                 digests_are_signed_and_mu_is_not, a_missing_row_removes_nothing,
-                damaged_rows_have_no_orphans,
+                damaged_rows_have_no_orphans, keys_are_made_at_once,
             );
         }
     )+};

@@ -9,9 +9,9 @@ use cryptoki::object::{Attribute, ObjectClass};
 use cryptoki::session::{Session, UserType};
 use cryptoki::types::AuthPin;
 use pq_keystore::Store;
-use pq_keystore::custody::{ObjectId, Pkcs11Token, Token};
+use pq_keystore::custody::{ObjectId, Pkcs11Options, Pkcs11Token, Token};
 
-use super::modules::options;
+use super::modules::{in_turn, options};
 use super::token;
 use crate::kit::{Fixture, admin, version};
 use crate::places::{Memory, Place};
@@ -61,46 +61,49 @@ fn remove(session: &Session, object: &ObjectId) {
 #[test]
 fn a_check_finds_what_a_token_lacks() {
     for variable in ["PQ_KEYSTORE_KRYOPTIC", "PQ_KEYSTORE_SOFTHSM"] {
-        let Some(options) = options(variable) else {
-            testing::skipped::cannot_run("tests/token/run sets up the token that it needs");
-            continue;
-        };
-        let place = Memory::new();
-        let fixture = Fixture::new(&place);
-        let token_here = Arc::new(Pkcs11Token::open(options).unwrap());
-        let with_token = fixture.clock.options().token(token(), token_here.clone());
-        let kek = crate::kit::kek(b"secret");
-        let store = Store::open(fixture.storage.clone(), &kek, with_token).unwrap();
-        let key = fixture.key("k", "ECDSA-P256");
-        store.rotate_to(&admin(), &key, Some(&token())).unwrap();
-        let row = pq_keystore::storage::RowKey::version(&key.at(version(2)));
-        let object = token_here.objects(store.id()).unwrap()[0];
-        let session = session(variable);
-        let finds = |reason: &str| {
-            let report = store.check(&admin(), &[]).unwrap();
-            assert_eq!(report.orphans, []);
-            let said: Vec<_> = report.damaged.iter().map(ToString::to_string).collect();
-            match &said[..] {
-                [] => assert_eq!(reason, "", "{variable}"),
-                [said] => assert!(
-                    !reason.is_empty() && said.contains(row.as_str()) && said.contains(reason),
-                    "{variable}: {said}"
-                ),
-                said => panic!("{variable}: {said:?}"),
-            }
-        };
-        finds("");
-        add(&session, &object);
-        finds("2 private keys");
-        remove(&session, &object);
-        finds("is not in the token");
-        add(&session, &object);
-        finds("another private key");
-        token_here.destroy(&object).unwrap();
-        assert_eq!(
-            token_here.destroy(&object).unwrap_err().code(),
-            "token-no-object"
-        );
-        finds("is not in the token");
+        match options(variable) {
+            Some(options) => in_turn(variable, || finds_what_it_lacks(variable, options)),
+            None => testing::skipped::cannot_run("tests/token/run sets up the token that it needs"),
+        }
     }
+}
+
+fn finds_what_it_lacks(variable: &str, options: Pkcs11Options) {
+    let place = Memory::new();
+    let fixture = Fixture::new(&place);
+    let token_here = Arc::new(Pkcs11Token::open(options).unwrap());
+    let with_token = fixture.clock.options().token(token(), token_here.clone());
+    let kek = crate::kit::kek(b"secret");
+    let store = Store::open(fixture.storage.clone(), &kek, with_token).unwrap();
+    let key = fixture.key("k", "ECDSA-P256");
+    store.rotate_to(&admin(), &key, Some(&token())).unwrap();
+    let row = pq_keystore::storage::RowKey::version(&key.at(version(2)));
+    let object = token_here.objects(store.id()).unwrap()[0];
+    let session = session(variable);
+    let finds = |reason: &str| {
+        let report = store.check(&admin(), &[]).unwrap();
+        assert_eq!(report.orphans, []);
+        let said: Vec<_> = report.damaged.iter().map(ToString::to_string).collect();
+        match &said[..] {
+            [] => assert_eq!(reason, "", "{variable}"),
+            [said] => assert!(
+                !reason.is_empty() && said.contains(row.as_str()) && said.contains(reason),
+                "{variable}: {said}"
+            ),
+            said => panic!("{variable}: {said:?}"),
+        }
+    };
+    finds("");
+    add(&session, &object);
+    finds("2 private keys");
+    remove(&session, &object);
+    finds("is not in the token");
+    add(&session, &object);
+    finds("another private key");
+    token_here.destroy(&object).unwrap();
+    assert_eq!(
+        token_here.destroy(&object).unwrap_err().code(),
+        "token-no-object"
+    );
+    finds("is not in the token");
 }

@@ -5,13 +5,13 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::sync::Mutex;
 
-use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
-use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput};
+use pq_keys::any::AnyPrivateKey;
+use pq_keystore::custody::{Token, TokenError};
 use pq_keystore::policy::Input;
 use pq_keystore::storage::RowKey;
 use pq_keystore::{Store, StoreError, VersionState};
-use zeroize::Zeroizing;
 
+use super::passing::{Call, Passage, Passing};
 use super::stand_in::{Mood, StandIn, TokenInMemory};
 use super::{MESSAGE, token};
 use crate::kit::{Clock, Fixture, admin, code, kek, name, named, user, user_policy, version};
@@ -253,53 +253,24 @@ fn what_a_destroyed_version_left_is_removed() {
 
 type Between = Box<dyn FnOnce() + Send>;
 
-/// A token where something happens after it made a key, once.
-struct Interrupted {
-    token: Arc<dyn Token>,
-    between: Mutex<Option<Between>>,
-}
+/// Something that happens after a token made a key, once.
+struct Interrupted(Mutex<Option<Between>>);
 
-impl Token for Interrupted {
-    fn generate(
+impl Passage for Interrupted {
+    fn pass<T>(
         &self,
-        algorithm: AnyAlgorithm,
-        object: &ObjectId,
-        label: &str,
-    ) -> Result<AnyPublicKey, TokenError> {
-        let made = self.token.generate(algorithm, object, label);
-        let between = self.between.lock().unwrap().take();
+        call: Call,
+        act: impl FnOnce() -> Result<T, TokenError>,
+    ) -> Result<T, TokenError> {
+        let done = act();
+        let between = match call {
+            Call::Make => self.0.lock().unwrap().take(),
+            Call::Use | Call::Remove => None,
+        };
         if let Some(between) = between {
             between();
         }
-        made
-    }
-
-    fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
-        self.token.sign(request)
-    }
-
-    fn decapsulate(
-        &self,
-        object: &ObjectId,
-        ciphertext: &[u8],
-    ) -> Result<Zeroizing<[u8; 32]>, TokenError> {
-        self.token.decapsulate(object, ciphertext)
-    }
-
-    fn destroy(&self, object: &ObjectId) -> Result<(), TokenError> {
-        self.token.destroy(object)
-    }
-
-    fn objects(&self, store: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
-        self.token.objects(store)
-    }
-
-    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
-        self.token.private_keys(object)
-    }
-
-    fn description(&self) -> String {
-        self.token.description()
+        done
     }
 }
 
@@ -309,9 +280,9 @@ fn a_key_that_is_removed_before_it_is_committed_is_made_anew() {
     let place = StandIn::new();
     let fixture = Fixture::new(&place);
     let key = fixture.key("k", "ML-DSA-44");
-    let interrupted = Arc::new(Interrupted {
+    let interrupted = Arc::new(Passing {
         token: place.in_token(),
-        between: Mutex::default(),
+        passage: Interrupted(Mutex::default()),
     });
     let options = Clock::new(Default::default()).options();
     let options = options.token(token(), interrupted.clone());
@@ -322,7 +293,7 @@ fn a_key_that_is_removed_before_it_is_committed_is_made_anew() {
             let orphans = other.remove_orphans(&admin()).unwrap();
             removed.fetch_add(orphans.len(), Ordering::SeqCst);
         };
-        *interrupted.between.lock().unwrap() = Some(Box::new(between));
+        *interrupted.passage.0.lock().unwrap() = Some(Box::new(between));
     };
     let removed = Arc::new(AtomicUsize::new(0));
     remove(&removed);

@@ -8,7 +8,7 @@ use pq_keystore::storage::{MemoryStorage, Storage};
 use pq_keystore::{Store, StoreOptions};
 
 use super::MESSAGE;
-use super::modules::options;
+use super::modules::{in_turn, options};
 use crate::kit::{admin, code, kek, name, named, user, user_policy};
 
 const MODULES: [&str; 2] = ["PQ_KEYSTORE_KRYOPTIC", "PQ_KEYSTORE_SOFTHSM"];
@@ -17,7 +17,7 @@ const MODULES: [&str; 2] = ["PQ_KEYSTORE_KRYOPTIC", "PQ_KEYSTORE_SOFTHSM"];
 fn with_each(test: impl Fn(&Pkcs11Options)) {
     for variable in MODULES {
         match options(variable) {
-            Some(options) => test(&options),
+            Some(options) => in_turn(variable, || test(&options)),
             None => testing::skipped::cannot_run("tests/token/run sets up the token that it needs"),
         }
     }
@@ -99,7 +99,8 @@ fn a_module_or_token_that_is_not_there_is_said() {
     assert_eq!((error.code(), error.retry()), ("token-module", false));
     for variable in MODULES {
         if let Some(module) = std::env::var_os(variable) {
-            let error = Pkcs11Token::open(Pkcs11Options::new(module, "another")).unwrap_err();
+            let another = Pkcs11Options::new(module, "another");
+            let error = in_turn(variable, || Pkcs11Token::open(another)).unwrap_err();
             assert_eq!((error.code(), error.retry()), ("token-away", true));
         }
     }

@@ -10,6 +10,7 @@ mod keks;
 mod memory;
 #[cfg(feature = "pkcs11")]
 mod modules;
+mod passing;
 #[cfg(all(feature = "pkcs11", unix))]
 mod serving;
 mod stand_in;
@@ -21,7 +22,7 @@ use std::thread;
 use pq_keys::PublicKey;
 use pq_keys::any::{AnyPrivateKey, AnyPublicKey};
 use pq_keys::signing::PreHash;
-use pq_keystore::custody::{ObjectId, TokenName};
+use pq_keystore::custody::{ObjectId, TokenInput, TokenName};
 use pq_keystore::policy::{Input, InputKind, Policy, Verb};
 use pq_keystore::storage::{RowKey, Write};
 use pq_keystore::{KeyId, Origin, Store, StoreError};
@@ -390,6 +391,35 @@ pub(crate) fn removing_disturbs_no_rotation(place: &impl Place) {
             fixture.verify(&id, MESSAGE, &signed.signature).unwrap();
         }
     }
+}
+
+/// Several threads make, use, list and remove keys of a token at once.
+pub(crate) fn keys_are_made_at_once(place: &impl Place) {
+    let fixture = Fixture::new(place);
+    let algorithm = named(fixture.stand_in("ML-DSA-44").unwrap());
+    let held = place.in_token();
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (held, store) = (&held, &fixture.store);
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let object = forsaken(store, 16 * thread + round);
+                    let public = held.generate(algorithm, &object, "at once").unwrap();
+                    let request = TokenInput {
+                        object: &object,
+                        algorithm,
+                        input: Input::message(MESSAGE),
+                    };
+                    let signature = held.sign(&request).unwrap();
+                    public.verify(MESSAGE, &signature).unwrap();
+                    let listed = held.objects(store.id()).unwrap();
+                    assert!(listed.contains(&object));
+                    assert_eq!(held.private_keys(&object).unwrap(), 1);
+                    held.destroy(&object).unwrap();
+                }
+            });
+        }
+    });
 }
 
 pub(crate) fn digests_are_signed_and_mu_is_not(place: &impl Place) {

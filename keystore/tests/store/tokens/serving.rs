@@ -11,7 +11,6 @@ use std::thread;
 use std::time::Instant;
 
 use cryptoki::context::Pkcs11;
-use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 use pq_keystore::custody::{ObjectId, Pkcs11Options, Pkcs11Token, Token, TokenError, TokenInput};
 use pq_keystore::policy::Input;
 use pq_keystore::storage::MemoryStorage;
@@ -20,63 +19,27 @@ use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::keys::{SignatureAlgorithm, SigningKey};
 use served::Served;
 use tempfile::TempDir;
-use zeroize::Zeroizing;
 
 use super::modules::options;
+use super::passing::{Call, Passage, Passing};
 use super::{MESSAGE, token};
 use crate::kit::{admin, kek, name, named, user, user_policy};
 
-/// A token that can be taken away.
+/// Whether a token was taken away.
 struct Removable {
-    token: Pkcs11Token,
     is_away: AtomicBool,
 }
 
-impl Removable {
-    fn there(&self) -> Result<&Pkcs11Token, TokenError> {
+impl Passage for Removable {
+    fn pass<T>(
+        &self,
+        _: Call,
+        act: impl FnOnce() -> Result<T, TokenError>,
+    ) -> Result<T, TokenError> {
         match self.is_away.load(Ordering::Acquire) {
             true => Err(TokenError::Away("it was taken out".into())),
-            false => Ok(&self.token),
+            false => act(),
         }
-    }
-}
-
-impl Token for Removable {
-    fn generate(
-        &self,
-        algorithm: AnyAlgorithm,
-        object: &ObjectId,
-        label: &str,
-    ) -> Result<AnyPublicKey, TokenError> {
-        self.there()?.generate(algorithm, object, label)
-    }
-
-    fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
-        self.there()?.sign(request)
-    }
-
-    fn decapsulate(
-        &self,
-        object: &ObjectId,
-        ciphertext: &[u8],
-    ) -> Result<Zeroizing<[u8; 32]>, TokenError> {
-        self.there()?.decapsulate(object, ciphertext)
-    }
-
-    fn destroy(&self, object: &ObjectId) -> Result<(), TokenError> {
-        self.there()?.destroy(object)
-    }
-
-    fn objects(&self, store: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
-        self.there()?.objects(store)
-    }
-
-    fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
-        self.there()?.private_keys(object)
-    }
-
-    fn description(&self) -> String {
-        self.token.description()
     }
 }
 
@@ -171,10 +134,13 @@ fn a_server_with_its_key_in_a_token_serves_openssl() {
     let Some((options, openssl)) = set_up("PQ_KEYSTORE_KRYOPTIC") else {
         return;
     };
-    let removable = Arc::new(Removable {
-        token: Pkcs11Token::open(options).unwrap(),
-        is_away: AtomicBool::new(false),
+    let removable = Arc::new(Passing {
+        token: Arc::new(Pkcs11Token::open(options).unwrap()),
+        passage: Removable {
+            is_away: AtomicBool::new(false),
+        },
     });
+    let is_away = &removable.passage.is_away;
     let server = InToken::new(openssl, removable.clone(), "ML-DSA-65");
     let connect = || server.connect();
     let served = || server.served();
@@ -186,14 +152,14 @@ fn a_server_with_its_key_in_a_token_serves_openssl() {
                 scope.spawn(|| (0..3).for_each(|_| served()));
             }
         });
-        removable.is_away.store(true, Ordering::Release);
+        is_away.store(true, Ordering::Release);
         for _ in 0..3 {
             let began = Instant::now();
             let (succeeded, said) = connect();
             assert!(!succeeded && said.contains("alert"), "{said}");
             assert!(began.elapsed() < Duration::from_secs(60));
         }
-        removable.is_away.store(false, Ordering::Release);
+        is_away.store(false, Ordering::Release);
         // The circuit breaker of the bounds may be open yet.
         let began = Instant::now();
         while !connect().0 {
