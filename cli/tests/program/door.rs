@@ -755,3 +755,50 @@ fn keys_that_are_due_are_rotated_while_the_store_is_served() {
     assert_eq!(log.matches("auto-rotate").count(), 2, "{log}");
     folder.pqtls("store check --kek-file kek").ok();
 }
+
+/// How many bytes the body has in which a list is sent to be signed.
+fn body_len(list: &[u8]) -> usize {
+    // Both the list and what is signed of it have a length of two bytes.
+    let [0x30, 0x82, _, _, 0x30, 0x82, high, low, ..] = list else {
+        panic!("the list is short");
+    };
+    let signed = 4 + usize::from(u16::from_be_bytes([*high, *low]));
+    let frame =
+        r#"{"key_version":1,"prehashed":false,"signature_algorithm":"pkcs1v15","input":""}"#;
+    frame.len() + signed.div_ceil(3) * 4
+}
+
+/// A list of a CA whose key has no µ is sent whole. One as long as the server takes is signed, and a longer one refused.
+#[test]
+fn a_list_of_a_ca_is_as_long_as_the_door_takes() {
+    let folder = for_cas();
+    let served = Served::start(&folder, CA);
+    let made = init(&served, "").replace("ML-DSA-44", "MLDSA44-Ed25519-SHA512");
+    folder.pqtls(&made).ok();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    // The server takes no limit below 1,024.
+    let certificates: Vec<_> = (0..20).map(|number| format!("{number}.pem")).collect();
+    for file in &certificates {
+        let issue = format!("ca issue a.example --key a.key --out {file}");
+        folder.pqtls(&as_issuer(&issue)).ok();
+    }
+    let revoke = format!("ca revoke {}", certificates.join(" "));
+    folder.pqtls(&revoke).ok();
+    folder.pqtls(&as_issuer("ca crl --der --out 1.crl")).ok();
+    let len = body_len(&folder.bytes("1.crl"));
+    drop(served);
+    // A list that was refused may have used up its number, and the next one is as long.
+    for (limit, is_refused) in [(len - 1, true), (len, false)] {
+        let served = Served::start(&folder, &format!("{CA} --max-body {limit}"));
+        follow(&folder, &served);
+        let list = as_issuer(&format!("ca crl --der --out {limit}.crl"));
+        if is_refused {
+            refuses(&folder, &list, 1, "status 413: the body is too long");
+            refuses(&folder, &list, 1, "--max-body");
+            assert!(!folder.path().join(format!("{limit}.crl")).exists());
+        } else {
+            folder.pqtls(&list).ok();
+            assert_eq!(body_len(&folder.bytes(&format!("{limit}.crl"))), len);
+        }
+    }
+}
