@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
+use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey};
+use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput, TokenName, TokenSerial};
 use pq_keystore::policy::{Grants, Input, Policy, Principal, Role};
 use pq_keystore::storage::{
     Append, Change, Expected, LogEntry, LogHead, MemoryStorage, RowChange, RowKey, RowPrefix,
     Storage, Write,
 };
 use pq_keystore::{KeyName, Store, StoreError, StoreOptions, Version};
+use zeroize::Zeroizing;
 
 use forging::{Forger, OpenKek};
 
@@ -18,7 +21,8 @@ mod forging;
 
 pub const MESSAGE: &[u8] = b"message";
 
-/// The store as it was made: with three keys, whose rows stand in different rows of the index.
+/// The store as it was made: with three keys, whose rows stand in different rows of the index, and of which one has a
+/// version in a token.
 pub static HOUSE: LazyLock<House> = LazyLock::new(|| {
     loop {
         // Which rows of the index they have, a secret of the store says.
@@ -38,6 +42,63 @@ pub struct House {
     pub signatures: [Vec<u8>; 3],
     kek: OpenKek,
     forger: Forger,
+    token: Arc<Drawer>,
+}
+
+/// A token with one key of Ed25519, which it has made each time. So it keeps nothing of what runs make.
+struct Drawer(AnyPrivateKey);
+
+impl Token for Drawer {
+    fn generate(
+        &self,
+        algorithm: AnyAlgorithm,
+        _: &ObjectId,
+        _: &str,
+    ) -> Result<AnyPublicKey, TokenError> {
+        assert_eq!(algorithm, self.0.algorithm());
+        Ok(self.0.public_half())
+    }
+
+    fn sign(&self, request: &TokenInput<'_>) -> Result<Vec<u8>, TokenError> {
+        let Input::Message { message, .. } = request.input else {
+            panic!("keys of Ed25519 sign messages");
+        };
+        let key = AnySigningKey::try_from(self.0.clone()).expect("a key that signs");
+        Ok(key.sign(message).expect("a signature"))
+    }
+
+    fn decapsulate(&self, object: &ObjectId, _: &[u8]) -> Result<Zeroizing<[u8; 32]>, TokenError> {
+        Err(TokenError::NoObject(*object))
+    }
+
+    fn destroy(&self, _: &ObjectId) -> Result<(), TokenError> {
+        Ok(())
+    }
+
+    fn objects(&self, _: [u8; 16]) -> Result<Vec<ObjectId>, TokenError> {
+        Ok(Vec::new())
+    }
+
+    fn private_keys(&self, _: &ObjectId) -> Result<usize, TokenError> {
+        Ok(1)
+    }
+
+    fn serial(&self) -> Result<Option<TokenSerial>, TokenError> {
+        Ok(TokenSerial::new("1"))
+    }
+
+    fn description(&self) -> String {
+        "a drawer".into()
+    }
+}
+
+/// The options of the store, which has a token.
+fn with_token(token: &Arc<Drawer>) -> StoreOptions {
+    StoreOptions::default().token(drawer(), token.clone())
+}
+
+fn drawer() -> TokenName {
+    "drawer".parse().expect("a name")
 }
 
 /// Whoever may do everything.
@@ -50,7 +111,9 @@ impl House {
     fn new() -> Result<Option<Self>, StoreError> {
         let storage = Arc::new(MemoryStorage::new());
         let (kek, who) = (OpenKek::default(), somebody());
-        let store = Store::create(storage.clone(), &kek, &who, StoreOptions::default())?;
+        let ed25519 = AnyAlgorithm::named("Ed25519").expect("known");
+        let token = Arc::new(Drawer(AnyPrivateKey::generate(ed25519)?));
+        let store = Store::create(storage.clone(), &kek, &who, with_token(&token))?;
         let keys = ["a", "b", "c"].map(|name| KeyName::new("t", "p", name).expect("a name"));
         let mut policy = Policy::default();
         policy.destroy_after = core::time::Duration::ZERO;
@@ -62,7 +125,7 @@ impl House {
             .zip(["ML-DSA-44", "Ed25519", "Ed25519"])
             .zip(&mut signatures)
         {
-            let algorithm = pq_keys::any::AnyAlgorithm::named(algorithm).expect("known");
+            let algorithm = AnyAlgorithm::named(algorithm).expect("known");
             let before = storage.list(&RowPrefix::all(), None, 1000)?.rows;
             store.create_key(&who, name, algorithm, &policy)?;
             let after = storage.list(&RowPrefix::all(), None, 1000)?.rows;
@@ -70,7 +133,10 @@ impl House {
             let changed = changed.map(|(key, _)| key);
             index_rows.extend(changed.filter(|key| key.as_str().starts_with("index/")));
             *signature = store.sign(&who, name, Input::message(MESSAGE))?.signature;
-            store.rotate(&who, name)?;
+            match name == &keys[1] {
+                true => store.rotate_to(&who, name, Some(&drawer()))?,
+                false => store.rotate(&who, name)?,
+            };
         }
         let old = keys[2].at(Version::FIRST);
         store.schedule_destruction(&who, &old, core::time::Duration::ZERO)?;
@@ -98,6 +164,7 @@ impl House {
             signatures,
             kek,
             forger,
+            token,
         }))
     }
 
@@ -133,6 +200,6 @@ impl House {
 
     /// Opens the store in a storage.
     pub fn open(&self, storage: Arc<MemoryStorage>) -> Result<Store, StoreError> {
-        Store::open(storage, &self.kek, StoreOptions::default())
+        Store::open(storage, &self.kek, with_token(&self.token))
     }
 }

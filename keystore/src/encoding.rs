@@ -95,15 +95,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what begins with the number of one of two formats, and says whether it is the second.
-    pub(crate) fn of_formats(
-        formats: [u8; 2],
-        bytes: &'a [u8],
-    ) -> Result<(Self, bool), InvalidRecord> {
+    /// Reads what begins with the number of one of some formats, and says which.
+    pub(crate) fn of_formats(formats: &[u8], bytes: &'a [u8]) -> Result<(Self, u8), InvalidRecord> {
         let mut reader = Self(bytes);
         match reader.u8()? {
-            found if found == formats[0] => Ok((reader, false)),
-            found if found == formats[1] => Ok((reader, true)),
+            found if formats.contains(&found) => Ok((reader, found)),
             found => Err(InvalidRecord::Format(found)),
         }
     }

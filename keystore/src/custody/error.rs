@@ -1,7 +1,7 @@
 //! Why a token did not do something.
 
 use super::answers::InvalidAnswer;
-use super::object::ObjectId;
+use super::object::{ObjectId, TokenSerial};
 
 /// Why a token did not do something.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -42,6 +42,16 @@ pub enum TokenError {
         "the token has no key {0}; if another token has the same label, give the serial number of the one with the key"
     )]
     NoObject(ObjectId),
+    /// The private key was made in another token, which has the same name in the store.
+    #[error(
+        "its private key was made in the token with serial number {made_in}, and the one at hand has {}; give that one, by its number", told(.at_hand)
+    )]
+    AnotherToken {
+        /// The serial number of the token in which it was made.
+        made_in: TokenSerial,
+        /// That of the token that the store was given, if it tells one.
+        at_hand: Option<TokenSerial>,
+    },
     /// The token or its module can't do this.
     #[error("the token can't {what}")]
     Unsupported {
@@ -66,6 +76,7 @@ impl TokenError {
             Self::Pin(_) | Self::PinSource(_) => "token-pin",
             Self::Module { .. } => "token-module",
             Self::NoObject(_) => "token-no-object",
+            Self::AnotherToken { .. } => "token-another",
             Self::Unsupported { .. } => "token-unsupported",
             Self::Answer(_) => "token-answer",
             Self::Refused(_) => "token",
@@ -81,6 +92,8 @@ impl TokenError {
             | Self::Pin(_)
             | Self::PinSource(_)
             | Self::Module { .. } => true,
+            // Others of its keys may have been made in this one.
+            Self::AnotherToken { .. } => false,
             Self::NoObject(_) | Self::Unsupported { .. } | Self::Answer(_) | Self::Refused(_) => {
                 false
             }
@@ -95,6 +108,13 @@ impl TokenError {
     #[cfg(feature = "pkcs11")]
     pub(crate) fn unsupported(what: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into() }
+    }
+}
+
+fn told(serial: &Option<TokenSerial>) -> String {
+    match serial {
+        Some(serial) => serial.to_string(),
+        None => "none".into(),
     }
 }
 

@@ -70,6 +70,41 @@ pub struct InvalidTokenName {
     error: InvalidName,
 }
 
+/// The serial number of a token, as its module gives it: 1 to 64 bytes, with no spaces around.
+#[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct TokenSerial(Box<str>);
+
+impl TokenSerial {
+    /// The most bytes that it has.
+    pub const MAX_LEN: usize = 64;
+
+    /// This serial number, without spaces around it; `None` if it is empty or too long, as if the token told none.
+    pub fn new(serial: &str) -> Option<Self> {
+        let serial = serial.trim();
+        (1..=Self::MAX_LEN)
+            .contains(&serial.len())
+            .then(|| Self(serial.into()))
+    }
+
+    /// The serial number.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TokenSerial {
+    /// Control characters, which it should not have, are escaped.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.escape_debug())
+    }
+}
+
+impl fmt::Debug for TokenSerial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TokenSerial({self})")
+    }
+}
+
 /// What a key pair in a token is called, in PKCS#11 its `CKA_ID`: the number of the store, and 16 random bytes.
 #[derive(Clone, Copy, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ObjectId([u8; 32]);

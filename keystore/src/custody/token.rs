@@ -4,7 +4,7 @@ use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
 use zeroize::Zeroizing;
 
 use super::error::TokenError;
-use super::object::ObjectId;
+use super::object::{ObjectId, TokenSerial};
 use crate::policy::Input;
 
 /// What a token signs, and by which key.
@@ -98,6 +98,16 @@ pub trait Token: Send + Sync {
     ///
     /// If the token can't say so.
     fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError>;
+
+    /// The serial number of the token that is there now, if it has one. A store notes it beside each key that was made in it, and
+    /// tells by it which of two tokens of one name a key is in. By default there is none.
+    ///
+    /// # Errors
+    ///
+    /// If the token can't say so.
+    fn serial(&self) -> Result<Option<TokenSerial>, TokenError> {
+        Ok(None)
+    }
 
     /// What it is, in a few words for messages, without the PIN.
     fn description(&self) -> String;

@@ -169,7 +169,7 @@ impl KeyRecord {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, InvalidRecord> {
-        let (mut reader, has_token) = Reader::of_formats([FORMAT, FORMAT_WITH_TOKEN], bytes)?;
+        let (mut reader, format) = Reader::of_formats(&[FORMAT, FORMAT_WITH_TOKEN], bytes)?;
         let serial = reader.u64()?;
         let algorithm = read_algorithm(&mut reader)?;
         let policy = Policy::read(&mut reader)?;
@@ -184,9 +184,9 @@ impl KeyRecord {
         let states = (0..count)
             .map(|_| VersionState::read(&mut reader))
             .collect::<Result<_, _>>()?;
-        let token = match has_token {
-            true => Some(read_token(&mut reader)?),
-            false => None,
+        let token = match format {
+            FORMAT_WITH_TOKEN => Some(read_token(&mut reader)?),
+            _ => None,
         };
         reader.finish()?;
         Ok(Self {

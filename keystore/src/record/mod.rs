@@ -22,7 +22,7 @@ pub(crate) use self::key::{KeyRecord, MAX_VERSIONS};
 pub use self::key::{Origin, VersionState};
 pub(crate) use self::store::StoreRecord;
 pub use self::store::{Scope, StoreGrants, UnknownScope};
-pub(crate) use self::version::{PrivatePart, VersionRecord};
+pub(crate) use self::version::{PrivatePart, TokenPlace, VersionRecord};
 #[cfg(feature = "door")]
 pub(crate) use self::wrapping::WrappingRecord;
 

@@ -6,7 +6,7 @@ use pq_keys::any::AnyAlgorithm;
 
 use super::index::MAX_KEYS;
 use super::*;
-use crate::custody::ObjectId;
+use crate::custody::{ObjectId, TokenSerial};
 use crate::encoding::InvalidRecord;
 use crate::name::Version;
 use crate::policy::{Grants, Policy, Principal, Role, Verb};
@@ -33,8 +33,8 @@ fn has_one_encoding<T: PartialEq + Debug>(
     let longer = [&bytes[..], b"\0"].concat();
     assert_eq!(decode(&longer), Err(InvalidRecord::Trailing));
     let mut newer = bytes.clone();
-    newer[0] = 3;
-    assert_eq!(decode(&newer), Err(InvalidRecord::Format(3)));
+    newer[0] = 4;
+    assert_eq!(decode(&newer), Err(InvalidRecord::Format(4)));
     for bit in 0..8 * bytes.len() {
         let mut changed = bytes.clone();
         changed[bit / 8] ^= 1 << (bit % 8);
@@ -126,17 +126,39 @@ fn the_largest_key_fits_into_a_row() {
     assert_eq!(KeyRecord::decode(&record.encode()), Ok(record));
 }
 
-#[test]
-fn versions_have_one_encoding() {
-    let version = VersionRecord {
+/// A version whose private key was imported, and is sealed.
+fn version() -> VersionRecord {
+    VersionRecord {
         algorithm: algorithm(),
         spki: vec![1, 2, 3],
         created: 7,
         by: principal("a"),
         origin: Origin::Imported,
         exportable: true,
-        private: PrivatePart::Sealed(Some(vec![4; 20])),
-    };
+        private: PrivatePart::Sealed(Some(vec![4; 4])),
+    }
+}
+
+/// The same with its private key in a token.
+fn version_in_token(serial: Option<&str>) -> VersionRecord {
+    VersionRecord {
+        origin: Origin::Generated,
+        exportable: false,
+        private: PrivatePart::InToken {
+            place: TokenPlace {
+                token: "hsm".parse().unwrap(),
+                serial: serial.map(|serial| TokenSerial::new(serial).unwrap()),
+                object: ObjectId::from_bytes([5; 32]),
+            },
+            is_destroyed: false,
+        },
+        ..version()
+    }
+}
+
+#[test]
+fn versions_have_one_encoding() {
+    let version = version();
     has_one_encoding(&version, VersionRecord::encode, VersionRecord::decode);
     let destroyed = VersionRecord {
         private: PrivatePart::Sealed(None),
@@ -145,20 +167,79 @@ fn versions_have_one_encoding() {
         ..version
     };
     has_one_encoding(&destroyed, VersionRecord::encode, VersionRecord::decode);
-    let in_token = VersionRecord {
-        private: PrivatePart::InToken {
-            token: "hsm".parse().unwrap(),
-            object: ObjectId::from_bytes([5; 32]),
-            is_destroyed: false,
-        },
-        ..destroyed
+    for serial in [None, Some("1"), Some("12 34"), Some(&*"9".repeat(64))] {
+        let in_token = version_in_token(serial);
+        has_one_encoding(&in_token, VersionRecord::encode, VersionRecord::decode);
+        let destroyed = VersionRecord {
+            private: in_token.private.clone().destroyed(),
+            ..in_token
+        };
+        has_one_encoding(&destroyed, VersionRecord::encode, VersionRecord::decode);
+    }
+}
+
+#[test]
+fn serial_numbers_have_one_spelling() {
+    let serial = |text| TokenSerial::new(text).map(|serial| serial.as_str().to_owned());
+    assert_eq!(serial(" 12 34  ").as_deref(), Some("12 34"));
+    for none in ["", "   ", &"9".repeat(65)] {
+        assert_eq!(serial(none), None);
+    }
+    let bytes = version_in_token(Some("12")).encode();
+    let at = bytes.windows(2).position(|two| two == b"12").unwrap();
+    for wrong in [b" 2", b"1 "] {
+        let mut changed = bytes.clone();
+        changed[at..at + 2].copy_from_slice(wrong);
+        let refused = VersionRecord::decode(&changed).unwrap_err();
+        assert_eq!(
+            refused,
+            InvalidRecord::Value("no token's serial number"),
+            "{wrong:?}"
+        );
+    }
+    assert_eq!(
+        TokenSerial::new("1\u{1b}[2J").unwrap().to_string(),
+        "1\\u{1b}[2J"
+    );
+}
+
+/// Rows of before the serial numbers of tokens were noted, as they were written then, are read and stay as they are.
+#[test]
+fn rows_of_before_are_read() {
+    // The algorithm, the public key, when it was made and by whom.
+    const COMMON: &str = "000000094d4c2d4453412d36350000000301020300000000000000070000000161";
+    // Its origin, whether it may be exported, and where the private key is.
+    let sealed = "0101010000000404040404";
+    let destroyed = "000000";
+    let in_token =
+        "00000000000368736d050505050505050505050505050505050505050505050505050505050505050500";
+    let destroyed_there =
+        "00000000000368736d050505050505050505050505050505050505050505050505050505050505050501";
+    let destroyed_of = |version: VersionRecord| VersionRecord {
+        private: version.private.clone().destroyed(),
+        ..version
     };
-    has_one_encoding(&in_token, VersionRecord::encode, VersionRecord::decode);
-    let destroyed = VersionRecord {
-        private: in_token.private.clone().destroyed(),
-        ..in_token
+    let generated = VersionRecord {
+        origin: Origin::Generated,
+        exportable: false,
+        ..version()
     };
-    has_one_encoding(&destroyed, VersionRecord::encode, VersionRecord::decode);
+    for (format, rest, record) in [
+        (1, sealed, version()),
+        (1, destroyed, destroyed_of(generated)),
+        (2, in_token, version_in_token(None)),
+        (2, destroyed_there, destroyed_of(version_in_token(None))),
+    ] {
+        let row = unhex(&format!("{format:02x}{COMMON}{rest}"));
+        assert_eq!(VersionRecord::decode(&row).as_ref(), Ok(&record));
+        assert_eq!(record.encode(), row);
+    }
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digits = text.as_bytes().chunks(2);
+    let byte = |two: &[u8]| u8::from_str_radix(core::str::from_utf8(two).unwrap(), 16).unwrap();
+    digits.map(byte).collect()
 }
 
 #[test]

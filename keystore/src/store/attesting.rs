@@ -128,7 +128,7 @@ impl Store {
                 state,
                 created: found.created,
                 place: Some(KeyPlace {
-                    token: found.private.in_token().map(|(token, _)| token.clone()),
+                    token: found.private.in_token().map(|place| place.token.clone()),
                     origin: found.origin,
                 }),
                 spki: found.spki,
@@ -194,7 +194,7 @@ impl Attestation {
         let mut outer = Reader::new(bytes);
         let (body, signature) = (outer.bytes()?, outer.bytes()?);
         outer.finish()?;
-        let (mut reader, has_places) = Reader::of_formats([FORMAT_WITHOUT_PLACES, FORMAT], body)?;
+        let (mut reader, format) = Reader::of_formats(&[FORMAT_WITHOUT_PLACES, FORMAT], body)?;
         let store = reader.array()?;
         let key = reader.text()?.parse();
         let key = key.map_err(|_| InvalidRecord::Value("no name of a key"))?;
@@ -208,9 +208,9 @@ impl Attestation {
                 state: VersionState::read(&mut reader)?,
                 created: reader.u64()?,
                 spki: reader.bytes()?.into(),
-                place: match has_places {
-                    true => Some(KeyPlace::read(&mut reader)?),
-                    false => None,
+                place: match format {
+                    FORMAT => Some(KeyPlace::read(&mut reader)?),
+                    _ => None,
                 },
             };
             if versions
@@ -236,10 +236,7 @@ impl Attestation {
             head,
             time,
             signature: signature.into(),
-            format: match has_places {
-                true => FORMAT,
-                false => FORMAT_WITHOUT_PLACES,
-            },
+            format,
         })
     }
 

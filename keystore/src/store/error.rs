@@ -251,6 +251,9 @@ pub enum Damage {
     /// The token doesn't have its private key.
     #[error("its private key is not in the token")]
     NotInToken,
+    /// Its private key was made in another token than the one that the store was given by this name, and isn't in that one.
+    #[error("{0}")]
+    InOtherToken(String),
     /// The token has several private keys in its place.
     #[error("the token has {0} private keys in its place, so that none is used")]
     SeveralInToken(usize),

@@ -13,8 +13,9 @@ use zeroize::Zeroizing;
 use super::error::{Damage, StoreError};
 use super::signatures::{TAKES_MESSAGES, cannot, hashed, sign_by, verify_by};
 use crate::custody::answers::InvalidAnswer;
-use crate::custody::{ObjectId, Token, TokenError, TokenInput, TokenName};
+use crate::custody::{Token, TokenError, TokenInput};
 use crate::policy::Input;
+use crate::record::TokenPlace;
 
 /// A private key that is ready to be used.
 pub(super) enum HeldKey {
@@ -26,9 +27,8 @@ pub(super) enum HeldKey {
 
 /// A private key in a token, with its public half.
 pub(super) struct KeyInToken {
-    pub(super) name: TokenName,
+    pub(super) place: TokenPlace,
     pub(super) token: Arc<dyn Token>,
-    pub(super) object: ObjectId,
     /// In the form that verifies fastest.
     pub(super) public: AnyPublicKey,
 }
@@ -78,9 +78,16 @@ impl HeldKey {
 
 impl KeyInToken {
     fn failed(&self, error: impl Into<TokenError>) -> StoreError {
+        let error = match error.into() {
+            // A copy of a token, which its maker's means restored in another one, has its keys. This one is none.
+            error @ TokenError::NoObject(_) => check_made_in(&self.place, &*self.token)
+                .err()
+                .unwrap_or(error),
+            error => error,
+        };
         StoreError::Token {
-            token: self.name.clone(),
-            error: error.into(),
+            token: self.place.token.clone(),
+            error,
         }
     }
 
@@ -88,7 +95,7 @@ impl KeyInToken {
         let algorithm = self.public.algorithm();
         check_token_input(algorithm, input)?;
         let request = TokenInput {
-            object: &self.object,
+            object: &self.place.object,
             algorithm,
             input,
         };
@@ -120,9 +127,9 @@ impl KeyInToken {
 
     /// Checks that the token has the private key, and no other one in its place.
     pub(super) fn check(&self) -> Result<Result<(), Damage>, StoreError> {
-        let count = self.token.private_keys(&self.object);
+        let count = self.token.private_keys(&self.place.object);
         let found = match count.map_err(|error| self.failed(error)) {
-            Ok(0) => return Ok(Err(Damage::NotInToken)),
+            Ok(0) => Err(self.failed(TokenError::NoObject(self.place.object))),
             Ok(1) => self.try_out(),
             Ok(count) => return Ok(Err(Damage::SeveralInToken(count))),
             Err(error) => Err(error),
@@ -131,6 +138,7 @@ impl KeyInToken {
             Ok(()) => Ok(Ok(())),
             Err(StoreError::Token { error, .. }) if !error.is_of_token() => Ok(Err(match error {
                 TokenError::NoObject(_) => Damage::NotInToken,
+                error @ TokenError::AnotherToken { .. } => Damage::InOtherToken(error.to_string()),
                 TokenError::Answer(InvalidAnswer::Signature | InvalidAnswer::Attribute(_)) => {
                     Damage::AnotherInToken
                 }
@@ -148,8 +156,23 @@ impl KeyInToken {
         if ciphertext.len() != set.ciphertext_len() {
             return Err(cannot(algorithm, "decapsulate a ciphertext of this length"));
         }
-        let secret = self.token.decapsulate(&self.object, ciphertext);
+        let secret = self.token.decapsulate(&self.place.object, ciphertext);
         secret.map_err(|error| self.failed(error))
+    }
+}
+
+/// Checks that a token is the one in which a private key was made, where both are known.
+pub(super) fn check_made_in(place: &TokenPlace, token: &dyn Token) -> Result<(), TokenError> {
+    let Some(made_in) = &place.serial else {
+        return Ok(());
+    };
+    let at_hand = token.serial()?;
+    match at_hand.as_ref() == Some(made_in) {
+        true => Ok(()),
+        false => Err(TokenError::AnotherToken {
+            made_in: made_in.clone(),
+            at_hand,
+        }),
     }
 }
 

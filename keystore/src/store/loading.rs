@@ -58,13 +58,12 @@ impl Inner {
 
     /// The private key of a record, wherever it is. A token isn't asked yet.
     pub(super) fn held(&self, id: &KeyId, record: &VersionRecord) -> Result<HeldKey, StoreError> {
-        let Some((name, object)) = record.private.in_token() else {
+        let Some(place) = record.private.in_token() else {
             return self.open_private(id, record).map(HeldKey::Here);
         };
         Ok(HeldKey::InToken(KeyInToken {
-            token: self.token(name)?.clone(),
-            name: name.clone(),
-            object: *object,
+            token: self.token(&place.token)?.clone(),
+            place: place.clone(),
             public: expanded(&record.spki)?,
         }))
     }

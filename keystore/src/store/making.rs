@@ -46,7 +46,7 @@ impl NewKey<'_> {
     fn token(&self) -> Option<&TokenName> {
         match self {
             Self::Here(_) => None,
-            Self::InToken(made) => Some(&made.token),
+            Self::InToken(made) => Some(&made.place.token),
         }
     }
 
@@ -148,8 +148,7 @@ impl Inner {
                 PrivatePart::Sealed(Some(sealed))
             }
             NewKey::InToken(made) => PrivatePart::InToken {
-                token: made.token.clone(),
-                object: made.object,
+                place: made.place.clone(),
                 is_destroyed: false,
             },
         };

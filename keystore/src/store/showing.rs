@@ -5,7 +5,7 @@ use pq_keys::any::{AnyAlgorithm, AnyPublicKey};
 use super::Store;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
-use crate::custody::TokenName;
+use crate::custody::{TokenName, TokenSerial};
 use crate::name::{KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
 use crate::record::{KeyRecord, Origin, VersionRecord, VersionState};
@@ -90,6 +90,8 @@ pub struct VersionDetails {
     pub origin: Origin,
     /// In which token the private key is, or was until it was destroyed; `None` if it is sealed in the store.
     pub token: Option<TokenName>,
+    /// The serial number of that token; `None` if it tells none, or the version is of before it was noted.
+    pub token_serial: Option<TokenSerial>,
     /// The public key.
     pub public_key: AnyPublicKey,
 }
@@ -168,7 +170,11 @@ impl Store {
                 created: found.created,
                 by: found.by,
                 origin: found.origin,
-                token: found.private.in_token().map(|(token, _)| token.clone()),
+                token: found.private.in_token().map(|place| place.token.clone()),
+                token_serial: found
+                    .private
+                    .in_token()
+                    .and_then(|place| place.serial.clone()),
                 public_key: AnyPublicKey::from_spki_der(&found.spki)?,
             })
         };

@@ -13,7 +13,7 @@ use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
 
 use super::Store;
 use super::error::StoreError;
-use super::held::{HeldKey, KeyInToken};
+use super::held::{HeldKey, KeyInToken, check_made_in};
 use super::inner::Inner;
 use super::log_check::LogCheck;
 use super::rows::Rows;
@@ -21,7 +21,7 @@ use crate::custody::answers::InvalidAnswer;
 use crate::custody::{ObjectId, Token, TokenError, TokenName};
 use crate::name::{KeyId, KeyName};
 use crate::policy::{Principal, Verb};
-use crate::record::{PrivatePart, VersionRecord, VersionState};
+use crate::record::{PrivatePart, TokenPlace, VersionRecord, VersionState};
 use crate::storage::RowKey;
 
 /// How often a key is made anew because others were removed meanwhile.
@@ -40,8 +40,7 @@ pub struct Orphan {
 
 /// A key that was made in a token, for a version that isn't committed yet.
 pub(super) struct MadeInToken {
-    pub(super) token: TokenName,
-    pub(super) object: ObjectId,
+    pub(super) place: TokenPlace,
     pub(super) public: AnyPublicKey,
     /// The revision of the store's own row before it was made.
     before: Option<u64>,
@@ -59,17 +58,15 @@ impl MadeInToken {
 
 /// Where a private key is, or was until its version was destroyed.
 pub(super) struct PlaceInToken {
-    token: TokenName,
-    object: ObjectId,
+    place: TokenPlace,
     is_destroyed: bool,
 }
 
 impl PlaceInToken {
     /// Where that of a version is, if in a token.
     pub(super) fn of(private: &PrivatePart) -> Option<Self> {
-        private.in_token().map(|(token, object)| Self {
-            token: token.clone(),
-            object: *object,
+        private.in_token().map(|place| Self {
+            place: place.clone(),
             is_destroyed: !private.exists(),
         })
     }
@@ -124,15 +121,13 @@ fn failed(token: &TokenName, error: impl Into<TokenError>) -> StoreError {
 
 /// A public key, if the token has its private key, as it was seen to.
 fn tried_out(
-    name: &TokenName,
+    place: &TokenPlace,
     token: &Arc<dyn Token>,
-    object: &ObjectId,
     public: AnyPublicKey,
 ) -> Result<AnyPublicKey, StoreError> {
     let key = KeyInToken {
-        name: name.clone(),
+        place: place.clone(),
         token: token.clone(),
-        object: *object,
         public,
     };
     key.try_out()?;
@@ -169,8 +164,8 @@ impl Inner {
         label: &KeyName,
         commit: impl FnMut(&MadeInToken) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let make = |token: &Arc<dyn Token>, object: &ObjectId| {
-            let public = token.generate(algorithm, object, &label.to_string());
+        let make = |token: &Arc<dyn Token>, place: &TokenPlace| {
+            let public = token.generate(algorithm, &place.object, &label.to_string());
             let public = public.map_err(|error| failed(name, error))?;
             if public.algorithm() != algorithm {
                 return Err(failed(
@@ -178,7 +173,7 @@ impl Inner {
                     InvalidAnswer::Attribute("its algorithm is another"),
                 ));
             }
-            tried_out(name, token, object, public)
+            tried_out(place, token, public)
         };
         self.in_token(name, make, commit)
     }
@@ -191,10 +186,10 @@ impl Inner {
         label: &KeyName,
         commit: impl FnMut(&MadeInToken) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let put = |token: &Arc<dyn Token>, object: &ObjectId| {
-            let imported = token.import(key, object, &label.to_string());
+        let put = |token: &Arc<dyn Token>, place: &TokenPlace| {
+            let imported = token.import(key, &place.object, &label.to_string());
             imported.map_err(|error| failed(name, error))?;
-            tried_out(name, token, object, key.public_half())
+            tried_out(place, token, key.public_half())
         };
         self.in_token(name, put, commit)
     }
@@ -202,7 +197,7 @@ impl Inner {
     fn in_token<T>(
         &self,
         name: &TokenName,
-        make: impl Fn(&Arc<dyn Token>, &ObjectId) -> Result<AnyPublicKey, StoreError>,
+        make: impl Fn(&Arc<dyn Token>, &TokenPlace) -> Result<AnyPublicKey, StoreError>,
         mut commit: impl FnMut(&MadeInToken) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let token = self.token(name)?;
@@ -210,11 +205,20 @@ impl Inner {
         loop {
             let row = RowKey::store();
             let before = self.table.read(slice::from_ref(&row))?.row_revision(&row);
-            let object = ObjectId::new(self.table.store)?;
-            let result = match make(token, &object) {
+            let serial = token.serial().map_err(|error| failed(name, error))?;
+            let place = TokenPlace {
+                token: name.clone(),
+                serial,
+                object: ObjectId::new(self.table.store)?,
+            };
+            // The token whose serial number was read is the one in which the key was tried out, if it is there before and after.
+            let made = make(token, &place).and_then(|public| {
+                let kept = check_made_in(&place, &**token);
+                kept.map(|()| public).map_err(|error| failed(name, error))
+            });
+            let result = match made {
                 Ok(public) => commit(&MadeInToken {
-                    token: name.clone(),
-                    object,
+                    place: place.clone(),
                     public,
                     before,
                 }),
@@ -229,7 +233,7 @@ impl Inner {
                 Err(StoreError::OutcomeUnknown(_)) | Ok(_) => return result,
                 Err(error) => {
                     // What can't be removed now is found later.
-                    let _ = token.destroy(&object);
+                    let _ = token.destroy(&place.object);
                     if !matches!(error, StoreError::Contended) || tries == TRIES {
                         return Err(error);
                     }
@@ -240,16 +244,23 @@ impl Inner {
     }
 
     /// Removes the private key of a version that is destroyed.
-    pub(super) fn remove_from_token(&self, place: &PlaceInToken) -> Result<(), StoreError> {
+    pub(super) fn remove_from_token(&self, left: &PlaceInToken) -> Result<(), StoreError> {
+        let PlaceInToken {
+            place,
+            is_destroyed,
+        } = left;
         let left = |error| StoreError::LeftInToken {
             token: place.token.clone(),
             error,
         };
         let token = self.options.tokens.get(&place.token);
         let token = token.ok_or_else(|| left(TokenError::NotGiven))?;
+        // What another one removes, or doesn't have, is in the one where it was made as before.
+        check_made_in(place, &**token).map_err(left)?;
         match token.destroy(&place.object) {
-            // That of a version that was destroyed before is gone. Otherwise, another token may have it, which is called the same.
-            Err(TokenError::NoObject(_)) if place.is_destroyed => Ok(()),
+            // That of a version that was destroyed before is gone. Otherwise, another token may have it, which is called the same,
+            // if it isn't known in which it was made.
+            Err(TokenError::NoObject(_)) if *is_destroyed => Ok(()),
             removed => removed.map_err(left),
         }
     }
@@ -281,13 +292,16 @@ impl Inner {
         let record = rows.key(id.name())?;
         let record = record.ok_or_else(|| StoreError::NotFound(id.name().clone()))?;
         let found = rows.version(id, &record)?;
-        let place = PlaceInToken::of(&found.private).filter(|_| !found.private.exists());
-        let Some(place) = place else {
+        let left = PlaceInToken::of(&found.private).filter(|_| !found.private.exists());
+        let Some(left) = left else {
             return Err(error);
         };
+        let place = &left.place;
         let token = self.token(&place.token)?;
+        // Whether it is gone, only the one says where it was made.
+        check_made_in(place, &**token).map_err(|error| failed(&place.token, error))?;
         match self.objects(&place.token, token)?.contains(&place.object) {
-            true => self.remove_from_token(&place),
+            true => self.remove_from_token(&left),
             false => Err(error),
         }
     }
@@ -302,7 +316,7 @@ impl Inner {
             for (_, _, found) in check.whole(self, &name)?.versions {
                 let private = found.private;
                 let object = private.in_token().filter(|_| private.exists());
-                referred.extend(object.map(|(_, object)| *object));
+                referred.extend(object.map(|place| place.object));
             }
         }
         Ok(referred)
@@ -347,9 +361,10 @@ impl TokensSeen {
         found: &VersionRecord,
     ) -> Result<(), StoreError> {
         let private = &found.private;
-        let Some((token, object)) = private.in_token().filter(|_| private.exists()) else {
+        let Some(place) = private.in_token().filter(|_| private.exists()) else {
             return Ok(());
         };
+        let TokenPlace { token, object, .. } = place;
         if let Some(objects) = self.unreferred.get_mut(token) {
             objects.remove(object);
         }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use cryptoki::context::Pkcs11;
 use cryptoki::error::{Error, RvError};
 use cryptoki::object::{Attribute, ObjectClass, ObjectHandle};
 use cryptoki::session::{Session, UserType};
@@ -17,7 +16,7 @@ use super::objects;
 use super::options::Pkcs11Options;
 use super::turn::Turn;
 use crate::custody::answers::InvalidAnswer;
-use crate::custody::{ObjectId, TokenError};
+use crate::custody::{ObjectId, TokenError, TokenSerial};
 
 /// How many handles of objects a session keeps.
 const MAX_HANDLES: usize = 256;
@@ -46,6 +45,8 @@ struct State {
 /// A session, with the handles of objects that it has seen.
 pub(super) struct Opened {
     pub(super) session: Session,
+    /// The serial number of the token, which the session doesn't outlive.
+    pub(super) serial: Option<TokenSerial>,
     handles: HashMap<(ObjectId, bool), ObjectHandle>,
     generation: u64,
 }
@@ -161,28 +162,24 @@ impl Sessions {
             state.generation
         };
         let module = module::load(&self.options.module, until)?;
-        let session = self.open_in(&module)?;
-        self.log_in(&module, &session)?;
+        let slot = module::slot_of(&module, &self.options)?;
+        let session = module.open_rw_session(slot)?;
+        // Asked after the session is there: if another token takes the place of this one, the session is lost.
+        let info = module.get_token_info(slot)?;
+        self.log_in(&session, info.login_required())?;
         Ok(Opened {
             session,
+            serial: TokenSerial::new(info.serial_number()),
             handles: HashMap::new(),
             generation,
         })
     }
 
-    fn open_in(&self, module: &Pkcs11) -> Result<Session, Failure> {
-        let slot = module::slot_of(module, &self.options)?;
-        module.open_rw_session(slot).map_err(Failure::from)
-    }
-
-    fn log_in(&self, module: &Pkcs11, session: &Session) -> Result<(), Failure> {
+    fn log_in(&self, session: &Session, is_required: bool) -> Result<(), Failure> {
         let pin = self.options.pin.as_ref();
         let pin = pin.map(|pin| AuthPin::from(pin.as_str().to_owned()));
-        if pin.is_none() {
-            let slot = module::slot_of(module, &self.options)?;
-            if !module.get_token_info(slot)?.login_required() {
-                return Ok(());
-            }
+        if pin.is_none() && !is_required {
+            return Ok(());
         }
         match session.login(UserType::User, pin.as_ref()) {
             Ok(()) | Err(Error::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => Ok(()),

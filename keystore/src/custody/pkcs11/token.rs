@@ -17,7 +17,7 @@ use super::objects;
 use super::options::Pkcs11Options;
 use super::sessions::Sessions;
 use crate::custody::answers::{self, InvalidAnswer, MAX_ATTRIBUTE_LEN, PublicAttributes};
-use crate::custody::{ObjectId, Token, TokenError, TokenInput};
+use crate::custody::{ObjectId, Token, TokenError, TokenInput, TokenSerial};
 
 /// How often the keys of a token are listed while others remove some.
 const LISTED: usize = 32;
@@ -36,7 +36,9 @@ const DESTROYED: usize = 8;
 ///
 /// Each call blocks until the module answers, and a module may hang. The module is code in this process: what it answers is
 /// checked, what it does is not: it can end the process, also by the length that it says a signature has, for which memory is
-/// taken before it is seen here. It is loaded once for all tokens, and stays.
+/// taken before it is seen here (no call of the crate `cryptoki` takes a bound). A module that is trusted less runs in another process,
+/// behind p11-kit's server, which passes on lengths below 4 GiB, and `p11-kit-client.so` is the module of this one. A module is
+/// loaded once for all tokens, and stays.
 ///
 /// PKCS#11 has no mechanism for external µ, so that a token signs messages and digests only; digests are those of SHA-2.
 pub struct Pkcs11Token {
@@ -189,6 +191,14 @@ impl Token for Pkcs11Token {
             opened.forget(object);
             let found = opened.look(object, ObjectClass::PRIVATE_KEY)?;
             Ok(found.len())
+        })
+    }
+
+    fn serial(&self) -> Result<Option<TokenSerial>, TokenError> {
+        self.sessions.with(|opened| {
+            // One that was lost is of a token that may be gone.
+            opened.session.get_session_info()?;
+            Ok(opened.serial.clone())
         })
     }
 

@@ -6,13 +6,13 @@ use core::time::Duration;
 use std::sync::Mutex;
 
 use pq_keys::any::AnyPrivateKey;
-use pq_keystore::custody::{Token, TokenError};
+use pq_keystore::custody::{Token, TokenError, TokenSerial};
 use pq_keystore::policy::Input;
 use pq_keystore::storage::RowKey;
-use pq_keystore::{Store, StoreError, VersionState};
+use pq_keystore::{KeyName, Store, StoreError, VersionState};
 
 use super::passing::{Call, Passage, Passing};
-use super::stand_in::{Mood, StandIn, TokenInMemory};
+use super::stand_in::{Mood, SERIAL, StandIn, TokenInMemory};
 use super::{MESSAGE, token};
 use crate::kit::{Clock, Fixture, admin, code, kek, name, named, user, user_policy, version};
 use crate::places::Place;
@@ -378,29 +378,37 @@ fn a_check_tries_out_each_key() {
     }
 }
 
-/// Another token with the name of the one that has a key removes nothing, and that is said.
-#[test]
-fn a_key_in_another_token_is_left() {
-    let place = StandIn::new();
+/// A store whose first token has this serial number, with four versions of a key in it. The first is to be destroyed now, and the
+/// three before the last may be removed.
+fn with_four_versions(serial: Option<&str>) -> (StandIn, Fixture, KeyName) {
+    let place = StandIn::with(TokenInMemory::new(serial));
     let fixture = Fixture::new(&place);
     let key = fixture.key("k", "ML-DSA-44");
-    let first = key.at(version(1));
     for _ in 0..3 {
         fixture.store.rotate(&admin(), &key).unwrap();
     }
     let mut policy = user_policy();
     policy.min_version = version(4);
     fixture.store.set_policy(&admin(), &key, &policy).unwrap();
-    fixture
-        .store
-        .schedule_destruction(&admin(), &first, DAY)
-        .unwrap();
+    let first = key.at(version(1));
+    let store = &fixture.store;
+    store.schedule_destruction(&admin(), &first, DAY).unwrap();
     fixture.clock.advance(DAY);
-    let another = fixture
-        .clock
-        .options()
-        .token(token(), Arc::new(TokenInMemory::new()));
-    let other = Store::open(fixture.storage.clone(), &kek(b"secret"), another).unwrap();
+    (place, fixture, key)
+}
+
+/// The same store with another token of the same name.
+fn with_token(fixture: &Fixture, another: TokenInMemory) -> Store {
+    let options = fixture.clock.options().token(token(), Arc::new(another));
+    Store::open(fixture.storage.clone(), &kek(b"secret"), options).unwrap()
+}
+
+/// Another token with the name of the one that has a key removes nothing, and that is said, also if neither tells its number.
+#[test]
+fn a_key_in_another_token_is_left() {
+    let (place, fixture, key) = with_four_versions(None);
+    let first = key.at(version(1));
+    let other = with_token(&fixture, TokenInMemory::new(None));
     let left = other.destroy(&admin(), &first).unwrap_err();
     assert_eq!((left.code(), left.retry()), ("left-in-token", false));
     assert!(left.to_string().contains("serial number"), "{left}");
@@ -418,4 +426,107 @@ fn a_key_in_another_token_is_left() {
     );
     assert_eq!(fixture.store.remove_orphans(&admin()).unwrap().len(), 2);
     assert_eq!(objects(), 1);
+}
+
+/// A row says in which token a key was made. With another one it is neither used nor taken for gone.
+#[test]
+fn a_key_is_told_from_those_of_another_token() {
+    let (place, fixture, key) = with_four_versions(Some(SERIAL));
+    let kem = fixture.key("kem", "ML-KEM-512");
+    let made = fixture.store.encapsulate(&user(), &kem).unwrap();
+    let serials = fixture.store.show(&admin(), &key).unwrap().versions;
+    for found in serials {
+        assert_eq!(found.token_serial, TokenSerial::new(SERIAL));
+    }
+    for another in [Some("B 2"), None] {
+        let other = with_token(&fixture, TokenInMemory::new(another));
+        let words = [SERIAL, another.unwrap_or("none")];
+        let says_both =
+            |said: String| assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        let errors = [
+            other.sign(&user(), &key, Input::message(MESSAGE)).map(drop),
+            other
+                .decapsulate(&user(), &made.id, &made.ciphertext)
+                .map(drop),
+        ];
+        for error in errors.map(Result::unwrap_err) {
+            assert_eq!((error.code(), error.retry()), ("token-another", false));
+            says_both(error.to_string());
+        }
+        let report = other.check(&admin(), &[]).unwrap();
+        assert!(!report.damaged.is_empty());
+        for damaged in report.damaged {
+            assert_eq!(damaged.code(), "damaged");
+            says_both(damaged.to_string());
+        }
+    }
+    let other = with_token(&fixture, TokenInMemory::new(Some("B 2")));
+    // What is made in it is its own, and the key goes on.
+    let fifth = other.rotate(&admin(), &key).unwrap();
+    other.sign(&user(), &key, Input::message(MESSAGE)).unwrap();
+    assert_eq!(
+        code(
+            fixture
+                .store
+                .sign_by(&user(), &fifth, Input::message(MESSAGE))
+        ),
+        "token-another"
+    );
+    // It is never said to be gone.
+    let first = key.at(version(1));
+    assert_eq!(code(other.destroy(&admin(), &first)), "left-in-token");
+    let again = other.destroy(&admin(), &first).unwrap_err();
+    assert_eq!(again.code(), "token-another");
+    let objects = || place.token.objects(fixture.store.id()).unwrap().len();
+    assert_eq!(objects(), 5);
+    fixture.store.destroy(&admin(), &first).unwrap();
+    assert_eq!(objects(), 4);
+    assert_eq!(code(fixture.store.destroy(&admin(), &first)), "state");
+    assert_eq!(code(other.destroy(&admin(), &first)), "token-another");
+    for first in [2, 3] {
+        let trimmed = other.trim(&admin(), &key, version(first)).unwrap_err();
+        assert_eq!(trimmed.code(), "left-in-token");
+        says_where(&trimmed);
+    }
+    assert_eq!(fixture.store.remove_orphans(&admin()).unwrap().len(), 1);
+    assert_eq!(objects(), 3);
+}
+
+fn says_where(error: &StoreError) {
+    let said = error.to_string();
+    assert!(said.contains(SERIAL) && said.contains("B 2"), "{said}");
+}
+
+/// A backup of a token that was restored in another one signs. What is removed there is in the first one yet.
+#[test]
+fn a_copy_of_a_token_signs_and_destroys_nothing() {
+    let (place, fixture, key) = with_four_versions(Some(SERIAL));
+    let other = with_token(&fixture, place.token.copy("B 2"));
+    other.sign(&user(), &key, Input::message(MESSAGE)).unwrap();
+    let report = other.check(&admin(), &[]).unwrap();
+    assert!(report.damaged.is_empty(), "{:?}", report.damaged);
+    let left = other.destroy(&admin(), &key.at(version(1))).unwrap_err();
+    assert_eq!(left.code(), "left-in-token");
+    says_where(&left);
+    assert_eq!(other.check(&admin(), &[]).unwrap().orphans.len(), 1);
+}
+
+/// A key is committed only with the serial number of the token in which it was made: one that takes its place meanwhile is noticed.
+#[test]
+fn a_token_that_is_replaced_while_it_makes_a_key_is_noticed() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let key = fixture.key("k", "ML-DSA-44");
+    let replaced = Arc::new(Passing {
+        token: place.in_token(),
+        passage: Interrupted(Mutex::default()),
+    });
+    let options = fixture.clock.options().token(token(), replaced.clone());
+    let store = Store::open(fixture.storage.clone(), &kek(b"secret"), options).unwrap();
+    let held = place.token.clone();
+    *replaced.passage.0.lock().unwrap() = Some(Box::new(move || held.becomes("B 2")));
+    assert_eq!(code(store.rotate(&admin(), &key)), "token-another");
+    assert_eq!(store.show(&admin(), &key).unwrap().versions.len(), 1);
+    store.rotate(&admin(), &key).unwrap();
+    store.sign(&user(), &key, Input::message(MESSAGE)).unwrap();
 }

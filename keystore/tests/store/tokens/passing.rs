@@ -3,7 +3,7 @@
 use alloc::sync::Arc;
 
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey};
-use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput};
+use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput, TokenSerial};
 use zeroize::Zeroizing;
 
 /// What a call does with the keys of a token.
@@ -78,6 +78,10 @@ impl<P: Passage> Token for Passing<P> {
     fn private_keys(&self, object: &ObjectId) -> Result<usize, TokenError> {
         let act = || self.token.private_keys(object);
         self.passage.pass(Call::Use, act)
+    }
+
+    fn serial(&self) -> Result<Option<TokenSerial>, TokenError> {
+        self.passage.pass(Call::Use, || self.token.serial())
     }
 
     fn description(&self) -> String {

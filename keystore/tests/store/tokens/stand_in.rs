@@ -9,7 +9,7 @@ use pq_keys::signing::{Digest, HashedMessage, PreHash, SignatureOptions, Signing
 use pq_keys::{Algorithm, PrivateKey};
 use pq_keystore::StoreOptions;
 use pq_keystore::custody::answers::InvalidAnswer;
-use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput, TokenName};
+use pq_keystore::custody::{ObjectId, Token, TokenError, TokenInput, TokenName, TokenSerial};
 use pq_keystore::policy::Input;
 use pq_keystore::storage::Storage;
 use zeroize::Zeroizing;
@@ -42,14 +42,30 @@ pub(crate) struct TokenInMemory {
     /// The private keys under each identifier; without any, the public key alone is left.
     keys: Mutex<BTreeMap<ObjectId, Vec<AnyPrivateKey>>>,
     mood: Mutex<Mood>,
+    serial: Mutex<Option<TokenSerial>>,
 }
 
 impl TokenInMemory {
-    pub(crate) fn new() -> Self {
+    /// With this serial number, or one that tells none.
+    pub(crate) fn new(serial: Option<&str>) -> Self {
         Self {
             keys: Mutex::default(),
             mood: Mutex::new(Mood::Well),
+            serial: Mutex::new(serial.and_then(TokenSerial::new)),
         }
+    }
+
+    /// Another one with the same keys, as when a backup of a token is restored.
+    pub(crate) fn copy(&self, serial: &str) -> Self {
+        Self {
+            keys: Mutex::new(self.keys.lock().unwrap().clone()),
+            ..Self::new(Some(serial))
+        }
+    }
+
+    /// It has this serial number from now on.
+    pub(crate) fn becomes(&self, serial: &str) {
+        *self.serial.lock().unwrap() = TokenSerial::new(serial);
     }
 
     pub(crate) fn is(&self, mood: Mood) {
@@ -206,10 +222,18 @@ impl Token for TokenInMemory {
         Ok(keys.get(object).map_or(0, Vec::len))
     }
 
+    fn serial(&self) -> Result<Option<TokenSerial>, TokenError> {
+        self.mood()?;
+        Ok(self.serial.lock().unwrap().clone())
+    }
+
     fn description(&self) -> String {
         "a stand-in".into()
     }
 }
+
+/// The serial number of the stand-in.
+pub(super) const SERIAL: &str = "A 1";
 
 /// Rows in memory, and keys in a stand-in for a token.
 pub(crate) struct StandIn {
@@ -217,12 +241,18 @@ pub(crate) struct StandIn {
     pub(crate) token: Arc<TokenInMemory>,
 }
 
-impl Place for StandIn {
-    fn new() -> Self {
+impl StandIn {
+    pub(super) fn with(token: TokenInMemory) -> Self {
         Self {
             rows: Memory::new(),
-            token: Arc::new(TokenInMemory::new()),
+            token: Arc::new(token),
         }
+    }
+}
+
+impl Place for StandIn {
+    fn new() -> Self {
+        Self::with(TokenInMemory::new(Some(SERIAL)))
     }
 
     fn open(&self) -> Arc<dyn Storage> {

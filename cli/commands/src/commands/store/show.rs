@@ -71,6 +71,8 @@ struct Line {
     origin: &'static str,
     /// The token where the private key is, or was until it was destroyed.
     token: Option<String>,
+    /// The serial number of that token, if it is known.
+    token_serial: Option<String>,
     fingerprint: String,
 }
 
@@ -85,6 +87,7 @@ impl Line {
             by: version.by.to_string(),
             origin: version.origin.name(),
             token: version.token.as_ref().map(ToString::to_string),
+            token_serial: version.token_serial.as_ref().map(ToString::to_string),
             fingerprint: KeyFacts::of(&version.public_key).fingerprint,
         }
     }
@@ -115,7 +118,9 @@ impl fmt::Display for Shown {
             writeln!(f, "#{}  {}{destroy}", line.version, line.state)?;
             writeln!(f, "  {}     {} by {}", line.origin, line.created, line.by)?;
             if let Some(token) = &line.token {
-                writeln!(f, "  in token     {token}")?;
+                let serial = line.token_serial.as_ref();
+                let serial = serial.map(|serial| format!(", serial number {serial}"));
+                writeln!(f, "  in token     {token}{}", serial.unwrap_or_default())?;
             }
             writeln!(f, "  fingerprint  {}", line.fingerprint)?;
         }
