@@ -94,7 +94,8 @@ fn check(rows: &[(RowKey, Vec<u8>)], log: &[LogEntry], is_forged: bool) {
                 return;
             }
             assert!(!changed.is_empty() && error.code() != "no-store" || changed.contains("kek"));
-            assert!(changed.iter().all(|key| !key.contains("/t/p/")), "{error}");
+            // A row of a key may have been exchanged with one of those.
+            assert!(changed.iter().any(|key| !key.contains("/t/p/")), "{error}");
             return;
         }
     };
