@@ -55,8 +55,11 @@ pub(crate) fn keys_stay_in_their_token(place: &impl Place) {
     let second = store.rotate(&admin(), &key).unwrap();
     let details = store.show(&admin(), &key).unwrap();
     assert_eq!(details.token, fixture.token);
+    let serial = place.in_token().serial().unwrap();
+    assert!(serial.is_some());
     for found in &details.versions {
         assert_eq!(found.token, fixture.token);
+        assert_eq!(found.token_serial, serial);
     }
     // Nobody gets it out, whatever the policy says.
     let mut policy = user_policy();
