@@ -523,7 +523,7 @@ fn a_token_that_is_replaced_while_it_makes_a_key_is_noticed() {
     });
     let options = fixture.clock.options().token(token(), replaced.clone());
     let store = Store::open(fixture.storage.clone(), &kek(b"secret"), options).unwrap();
-    let held = place.token.clone();
+    let held = place.token;
     *replaced.passage.0.lock().unwrap() = Some(Box::new(move || held.becomes("B 2")));
     assert_eq!(code(store.rotate(&admin(), &key)), "token-another");
     assert_eq!(store.show(&admin(), &key).unwrap().versions.len(), 1);
