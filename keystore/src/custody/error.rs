@@ -83,19 +83,18 @@ impl TokenError {
         }
     }
 
-    /// Whether it is about the token, and so is said of all keys in it.
-    pub(crate) fn is_of_token(&self) -> bool {
+    /// Whether it is about the one key, or else about the token.
+    pub(crate) fn is_of_key(&self) -> bool {
         match self {
             Self::NotGiven
             | Self::Away(_)
             | Self::Busy { .. }
             | Self::Pin(_)
             | Self::PinSource(_)
-            | Self::Module { .. } => true,
-            // Others of its keys may have been made in this one.
-            Self::AnotherToken { .. } => false,
+            | Self::Module { .. }
+            | Self::AnotherToken { .. } => false,
             Self::NoObject(_) | Self::Unsupported { .. } | Self::Answer(_) | Self::Refused(_) => {
-                false
+                true
             }
         }
     }

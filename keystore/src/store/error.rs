@@ -208,6 +208,16 @@ pub enum StoreError {
         /// Why.
         error: TokenError,
     },
+    /// The token that the store was given doesn't have the private key of a version, which was made in another one of its name.
+    #[error("token {token} has no private key of {id}: {error}")]
+    InAnotherToken {
+        /// Which version.
+        id: KeyId,
+        /// The name of both tokens.
+        token: TokenName,
+        /// Which two.
+        error: TokenError,
+    },
     /// The versions are destroyed or removed, but private keys of theirs were not removed from a token: it was away, or it has
     /// no such key, as another token has that was given the same name.
     #[error(
@@ -251,9 +261,6 @@ pub enum Damage {
     /// The token doesn't have its private key.
     #[error("its private key is not in the token")]
     NotInToken,
-    /// Its private key was made in another token than the one that the store was given by this name, and isn't in that one.
-    #[error("{0}")]
-    InOtherToken(String),
     /// The token has several private keys in its place.
     #[error("the token has {0} private keys in its place, so that none is used")]
     SeveralInToken(usize),
@@ -317,7 +324,7 @@ impl StoreError {
             Self::HeadNotReached { .. } => "head-not-reached",
             Self::Head(_) => "head",
             Self::Key(_) => "key",
-            Self::Token { error, .. } => error.code(),
+            Self::Token { error, .. } | Self::InAnotherToken { error, .. } => error.code(),
             Self::LeftInToken { .. } => "left-in-token",
             Self::Wrapped => "wrapped",
             Self::Randomness(_) => "randomness",

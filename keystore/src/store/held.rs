@@ -136,9 +136,8 @@ impl KeyInToken {
         };
         match found {
             Ok(()) => Ok(Ok(())),
-            Err(StoreError::Token { error, .. }) if !error.is_of_token() => Ok(Err(match error {
+            Err(StoreError::Token { error, .. }) if error.is_of_key() => Ok(Err(match error {
                 TokenError::NoObject(_) => Damage::NotInToken,
-                error @ TokenError::AnotherToken { .. } => Damage::InOtherToken(error.to_string()),
                 TokenError::Answer(InvalidAnswer::Signature | InvalidAnswer::Attribute(_)) => {
                     Damage::AnotherInToken
                 }

@@ -386,6 +386,17 @@ impl TokensSeen {
                     self.damaged.push(StoreError::damaged(&row, reason));
                 }
             }
+            // Others of its keys may be in the one at hand.
+            Err(StoreError::Token {
+                token,
+                error: error @ TokenError::AnotherToken { .. },
+            }) => {
+                if inner.has_private(id)? {
+                    let id = id.clone();
+                    let error = StoreError::InAnotherToken { id, token, error };
+                    self.damaged.push(error);
+                }
+            }
             Err(error @ StoreError::Token { .. }) => {
                 self.failed.insert(token.clone(), error);
             }

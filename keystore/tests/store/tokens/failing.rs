@@ -456,7 +456,7 @@ fn a_key_is_told_from_those_of_another_token() {
         let report = other.check(&admin(), &[]).unwrap();
         assert!(!report.damaged.is_empty());
         for damaged in report.damaged {
-            assert_eq!(damaged.code(), "damaged");
+            assert_eq!(damaged.code(), "token-another");
             says_both(damaged.to_string());
         }
     }
