@@ -133,16 +133,20 @@ impl Builder {
         self
     }
 
-    /// Asks the peer only for the kinds of signatures that the keys of `roots` make.
+    /// Asks the peer for the kinds of signatures that suit these `roots`. Give the same ones to the verifier.
     ///
-    /// These are post-quantum ones if a root is post-quantum, and classical ones if a root is
-    /// classical. Give the same roots to the verifier.
+    /// | the roots are | asked for |
+    /// |---|---|
+    /// | all post-quantum | post-quantum signatures alone |
+    /// | all classical | classical signatures first, then post-quantum ones |
+    /// | of both kinds | everything, post-quantum signatures first, as without this call |
     ///
-    /// A server with several certificates chooses by what the client says it can verify, and
-    /// many servers prefer ML-DSA, such as those that use OpenSSL 3.5. From them a client that lists
-    /// ML-DSA, but trusts only classical roots, gets a chain that it can't use, although the server
-    /// has one that it could. The same happens to a client that lists ECDSA, but trusts only
-    /// post-quantum roots, at a server that prefers ECDSA. The roots tell which kind to ask for.
+    /// A server with several certificates chooses by what the client says it can verify. Many follow
+    /// the client's list, such as those over OpenSSL: from them a client that lists
+    /// ML-DSA first, but trusts only classical roots, gets a chain that it can't use, although the server
+    /// has one that it could. Others prefer ECDSA to what the client lists first, and send that to a client that trusts only
+    /// post-quantum roots. With those roots, nobody who forged a classical key is believed in a handshake, either.
+    ///
     /// The same applies to clients that have several certificates for a server that demands one:
     /// build the provider for [`WebPkiClientVerifier`](rustls::server::WebPkiClientVerifier) with
     /// the roots of the clients.
@@ -182,15 +186,16 @@ impl Builder {
     ///
     /// # Mixed chains
     ///
-    /// A classical root can sign the certificate of an ML-DSA key, and a post-quantum root the
-    /// certificate of a classical key. For such roots, don't call this method: all schemes are
+    /// A classical root can sign the certificate of an ML-DSA key: a peer with such a chain is accepted. A peer with
+    /// a classical key is refused if all roots are post-quantum. If such a root signs certificates of classical
+    /// keys, don't call this method: all schemes are
     /// offered then. Or name the schemes that you want
-    /// ([`signature_schemes`](Self::signature_schemes)): they are offered whatever their kind.
-    /// Within chains, if the peer's own key is of the roots' kind, signatures of both kinds are
-    /// verified in any case.
+    /// ([`signature_schemes`](Self::signature_schemes)): they are offered whatever their kind, in your order.
+    /// Within chains signatures of both kinds are verified in any case.
     ///
-    /// With roots of both kinds everything is offered, and the peer chooses. It may choose a chain
-    /// of the kind that it prefers, which may end at a root that isn't here.
+    /// A peer with chains of both kinds, which prefers one whatever the client lists first, may choose one that ends
+    /// at no root that is here, unless the roots are all post-quantum. Clients of such a server name schemes of the
+    /// other kind alone.
     ///
     /// # Roots that are of no use
     ///
@@ -274,11 +279,6 @@ impl Builder {
             self.slh_dsa(),
             |accepted| self.offered_kinds(accepted),
         )?;
-        if let Some(roots) = &self.roots
-            && signature_verification_algorithms.mapping.is_empty()
-        {
-            return Err(roots.refused());
-        }
         let key_provider =
             sign::key_provider_over(&self.base, self.schemes_to_sign_with(), self.slh_dsa());
 
@@ -351,12 +351,12 @@ impl Builder {
     /// that were named are offered whatever their kind.
     fn offered_kinds(&self, accepted: &[Algorithm]) -> Result<Kinds, Error> {
         let Some(roots) = &self.roots else {
-            return Ok(Kinds::ALL);
+            return Ok(Kinds::All);
         };
         let kinds = roots.kinds(accepted)?;
         Ok(match self.schemes {
             None => kinds,
-            Some(_) => Kinds::ALL,
+            Some(_) => Kinds::All,
         })
     }
 

@@ -80,10 +80,10 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Builder::roots`] makes the client ask only for the kinds of signatures that chains under its
-//! roots have. A client with plain [`provider()`] also asks for ML-DSA. If it trusts only classical
-//! roots, such as today's public ones, it fails at servers that have two certificates and prefer
-//! ML-DSA: they send it the one that it can't use.
+//! [`Builder::roots`] makes the client ask for the kinds of signatures that suit its roots: post-quantum ones alone under
+//! post-quantum roots, and classical ones first under classical roots. A client with plain [`provider()`] asks for ML-DSA
+//! first. If it trusts only classical roots, such as today's public ones, it fails at servers that have two certificates
+//! and follow the client's list: they send it the one that it can't use.
 //!
 //! # In production
 //!

@@ -63,8 +63,8 @@ struct Arguments {
     #[arg(long, requires = "url")]
     require_ocsp: bool,
 
-    /// Offer post-quantum and classical signatures, for chains that mix both; without this, only the kinds of
-    /// the root certificates' keys
+    /// Offer classical signatures also if all root certificates are post-quantum, for servers with a classical key under
+    /// such a root
     #[arg(long, requires = "url")]
     mixed_chains: bool,
 
@@ -234,8 +234,8 @@ fn advice(error: &FetchError) -> Option<&'static str> {
             }
             Refusal::WrongName { .. } => "--server-name says which name to expect",
             Refusal::NothingInCommon { .. } => {
-                "--groups and --profile say what to offer, and --mixed-chains also offers signatures \
-                 of another kind than the roots' keys"
+                "--groups and --profile say what to offer, and --mixed-chains offers classical signatures \
+                 also if all roots are post-quantum"
             }
             Refusal::ClientCertificateRequired => {
                 "name its files with --client-cert and --client-key"

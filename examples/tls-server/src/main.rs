@@ -78,8 +78,8 @@ struct Arguments {
     #[command(flatten)]
     lists: RevocationOptions,
 
-    /// Ask clients for post-quantum and classical signatures, for chains that mix both; without this, only
-    /// for the kinds of the client CAs' keys
+    /// Ask clients for classical signatures also if all client CAs are post-quantum, for clients with a classical key
+    /// under such a CA
     #[arg(long, requires = "client_ca", help_heading = "Client certificates")]
     mixed_chains: bool,
 

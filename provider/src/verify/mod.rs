@@ -81,8 +81,8 @@ pub(crate) fn post_quantum_schemes(slh_dsa: SlhDsa) -> Vec<SignatureScheme> {
 /// ML-DSA, SLH-DSA and the algorithms of `base`. If `schemes` are given, only the algorithms that
 /// belong to `schemes`, in that order, and SLH-DSA as `slh_dsa` says.
 ///
-/// Schemes that aren't of the `kinds` for these algorithms are not offered, but their algorithms stay
-/// for chains.
+/// The `kinds` for these algorithms say which schemes are offered, and in which order. The algorithms of the others stay for
+/// chains.
 ///
 /// If `base` has one of our algorithms itself, ours takes its place.
 pub(crate) fn algorithms_over(
@@ -103,7 +103,7 @@ pub(crate) fn algorithms_over(
         extend(&mut all, SLH_DSA.all);
     }
     let kinds = kinds(&all)?;
-    mapping.retain(|(scheme, _)| kinds.include(*scheme));
+    kinds.apply(&mut mapping);
 
     type Key = (
         Same<[Algorithm]>,

@@ -1,5 +1,5 @@
-//! Which kinds of signatures to ask a peer for, post-quantum or classical, by the keys of the roots that its chain can
-//! end at.
+//! Which kinds of signatures to ask a peer for, post-quantum or classical, and in which order, by the keys of the roots
+//! that its chain can end at.
 
 use pq_x509::x509_cert::der::asn1::AnyRef;
 use pq_x509::x509_cert::der::{self, Decode, SliceReader};
@@ -10,8 +10,7 @@ use super::{Algorithm, SlhDsa, post_quantum_schemes};
 use crate::Error;
 use crate::algorithms::KeyAlgorithm;
 
-/// The keys of the roots that chains have to end at. They tell the kinds of the chains: a CA for
-/// post-quantum keys has a post-quantum root, and a CA for classical keys a classical root.
+/// The keys of the roots that chains have to end at.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RootKeys {
     /// Each key once.
@@ -40,27 +39,22 @@ impl RootKeys {
         keys
     }
 
-    /// The kinds of the roots whose keys `accepted` has an algorithm for: accepted chains end at no
+    /// What to ask for by the roots whose keys `accepted` has an algorithm for: accepted chains end at no
     /// other roots.
     pub(crate) fn kinds(&self, accepted: &[Algorithm]) -> Result<Kinds, Error> {
         if self.has_unreadable {
-            return Ok(Kinds::ALL);
+            return Ok(Kinds::All);
         }
         if self.keys.is_empty() {
             return Err(Error::NoRoots);
         }
-        let mut kinds = Kinds::NONE;
-        for key in self.keys.iter().filter(|key| key.is_for_one_of(accepted)) {
-            kinds.add(key.algorithm);
-        }
-        match kinds == Kinds::NONE {
-            true => Err(self.refused()),
-            false => Ok(kinds),
-        }
+        let usable = self.keys.iter().filter(|key| key.is_for_one_of(accepted));
+        let kinds = usable.map(|key| Kinds::of(key.algorithm));
+        kinds.reduce(Kinds::with).ok_or_else(|| self.refused())
     }
 
     /// The error that no chain that ends at one of these roots would be accepted.
-    pub(crate) fn refused(&self) -> Error {
+    fn refused(&self) -> Error {
         let mut roots = Vec::new();
         for key in &self.keys {
             if !roots.contains(&key.algorithm) {
@@ -90,35 +84,45 @@ impl RootKey {
     }
 }
 
-/// The kinds of signatures that are asked for in handshakes.
+/// The kinds of signatures that are asked for in handshakes, by the kinds of the roots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Kinds {
-    post_quantum: bool,
-    classical: bool,
+pub(crate) enum Kinds {
+    /// Both, as they are listed.
+    All,
+    /// Roots that are all post-quantum: a classical key in the handshake would make the connection weaker than
+    /// they are.
+    PostQuantum,
+    /// Roots that are all classical: they also sign the certificates of post-quantum keys. Servers that follow the
+    /// client's list, and have a chain of each kind, send the classical one.
+    ClassicalFirst,
 }
 
 impl Kinds {
-    pub(crate) const ALL: Self = Self {
-        post_quantum: true,
-        classical: true,
-    };
-
-    const NONE: Self = Self {
-        post_quantum: false,
-        classical: false,
-    };
-
-    fn add(&mut self, algorithm: KeyAlgorithm) {
-        // What only the base knows can be of either kind.
-        let is_unknown = matches!(algorithm, KeyAlgorithm::Other(_));
-        self.post_quantum |= is_unknown || algorithm.is_post_quantum();
-        self.classical |= is_unknown || !algorithm.is_post_quantum();
+    /// The kinds to ask for if roots can have this key.
+    fn of(algorithm: KeyAlgorithm) -> Self {
+        match algorithm {
+            // What only the base knows can be of either kind.
+            KeyAlgorithm::Other(_) => Self::All,
+            known if known.is_post_quantum() => Self::PostQuantum,
+            _ => Self::ClassicalFirst,
+        }
     }
 
-    pub(crate) fn include(self, scheme: SignatureScheme) -> bool {
-        match post_quantum_schemes(SlhDsa::InChainsAndHandshakes).contains(&scheme) {
-            true => self.post_quantum,
-            false => self.classical,
+    fn with(self, other: Self) -> Self {
+        match self == other {
+            true => self,
+            false => Self::All,
+        }
+    }
+
+    /// Leaves out and sorts the schemes of `entries`, which begin with the post-quantum ones.
+    pub(crate) fn apply<T>(self, entries: &mut Vec<(SignatureScheme, T)>) {
+        let post_quantum = post_quantum_schemes(SlhDsa::InChainsAndHandshakes);
+        let is_post_quantum = |scheme: &SignatureScheme| post_quantum.contains(scheme);
+        match self {
+            Self::All => {}
+            Self::PostQuantum => entries.retain(|(scheme, _)| is_post_quantum(scheme)),
+            Self::ClassicalFirst => entries.sort_by_key(|(scheme, _)| is_post_quantum(scheme)),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::peers::{
 };
 
 #[test]
-fn schemes_are_of_the_kinds_of_the_roots() {
+fn schemes_suit_the_roots() {
     let ml_dsa = root(SigningKey::generate(SignatureAlgorithm::MlDsa87).unwrap());
     let slh_dsa = root(SigningKey::generate(SignatureAlgorithm::SlhDsaSha2_128f).unwrap());
     let hash_slh_dsa = root(HashSlhDsa::generate());
@@ -33,11 +33,14 @@ fn schemes_are_of_the_kinds_of_the_roots() {
         let mut classical = base.signature_verification_algorithms.supported_schemes();
         classical.retain(|scheme| !post_quantum.contains(scheme));
         let everything = [&post_quantum[..], &classical].concat();
+        let classical_first = [&classical[..], &post_quantum].concat();
         for (certificates, expected) in [
             (vec![&ml_dsa], &post_quantum),
             (vec![&slh_dsa], &post_quantum),
             (vec![&hash_slh_dsa], &post_quantum),
-            (vec![&ecdsa], &classical),
+            (vec![&ecdsa], &classical_first),
+            (vec![&ecdsa, &ecdsa], &classical_first),
+            (vec![&ml_dsa, &slh_dsa], &post_quantum),
             (vec![&ecdsa, &slh_dsa], &everything),
         ] {
             let builder = Builder::new(base.clone());
@@ -140,33 +143,25 @@ fn roots_of_no_use_count_for_nothing() {
     );
 
     let ml_dsa = SigningKey::generate(SignatureAlgorithm::MlDsa65).unwrap();
-    for (beside, is_post_quantum) in [(root(Ecdsa::generate()), false), (root(ml_dsa), true)] {
+    for beside in [root(Ecdsa::generate()), root(ml_dsa)] {
+        let alone = roots([beside.clone()]);
+        let alone = Builder::new(any_base()).roots(&alone).build().unwrap();
         let mut store = with_unknown_key(root(Ecdsa::generate()));
         store.add(beside).unwrap();
         let provider = Builder::new(any_base()).roots(&store).build().unwrap();
-        let offered = schemes(&provider);
-        for (scheme, expected) in [
-            (SignatureScheme::ML_DSA_65, is_post_quantum),
-            (SignatureScheme::ECDSA_NISTP256_SHA256, !is_post_quantum),
-        ] {
-            assert_eq!(offered.contains(&scheme), expected, "{scheme:?}");
-        }
+        assert_eq!(schemes(&provider), schemes(&alone));
     }
 }
 
-/// A base that verifies such signatures in chains, but not in handshakes.
+/// A base that verifies classical signatures in chains, but not in handshakes.
 #[test]
-fn kinds_that_no_scheme_is_of() {
+fn classical_roots_over_keys_of_ml_dsa_alone() {
     let mut base = any_base();
     base.signature_verification_algorithms.mapping = &[];
     let classical = roots([root(Ecdsa::generate())]);
-    let error = Builder::new(base).roots(&classical).build().unwrap_err();
-    assert_eq!(
-        error,
-        rustls_pq::Error::NoSchemeForRoots {
-            roots: vec![KeyAlgorithm::EcdsaP256]
-        }
-    );
+    let provider = Builder::new(base).roots(&classical).build().unwrap();
+    let ml_dsa = rustls_pq::verify::ML_DSA.supported_schemes();
+    assert_eq!(schemes(&provider), ml_dsa);
 }
 
 /// A root with a key on an unknown curve: the identifier of P-256 with another last arc.
@@ -181,45 +176,71 @@ fn with_unknown_key(root: CertificateDer<'static>) -> RootCertStore {
     store
 }
 
-/// Whatever a server with two certificates prefers, a client gets the one that it can verify.
+/// From a server with two certificates that follows its list, a client gets the one that it can verify.
 #[test]
 fn servers_with_two_certificates() {
     let pki = TwoKinds::new();
     for (name, base) in bases() {
-        for prefers_post_quantum in [true, false] {
-            println!("{name}, {prefers_post_quantum}");
-            let server = pki.server(&base, prefers_post_quantum);
-            let by_roots = |store: &RootCertStore| Builder::new(base.clone()).roots(store);
-            for (store, expected) in pki.trusting(prefers_post_quantum) {
-                let client = by_roots(&store).build().unwrap();
-                let outcome = connect(&client_config(client, store).into(), &server);
-                assert_eq!(outcome.client.result, Ok(()));
-                assert_eq!(outcome.client.leaf.as_ref(), Some(expected));
-            }
-
-            // What goes wrong without the roots.
-            let one = match prefers_post_quantum {
-                true => &pki.classical,
-                false => &pki.post_quantum,
-            };
-            let client = Builder::new(base.clone()).build().unwrap();
-            let client = Arc::new(client_config(client, roots([one.root.clone()])));
-            let error = connect(&client, &server).client.result.unwrap_err();
-            assert_eq!(error, CertificateError::UnknownIssuer.into());
-            // The refusal says so, unless the client has asked for one kind.
-            let refusal = Refusal::by_client(&error, &client);
-            assert_eq!(
-                refusal,
-                Refusal::UnknownIssuer {
-                    asks_for_both: true
-                }
-            );
-            assert!(refusal.to_string().contains("with Builder::roots it asks"));
-            let store = roots([one.root.clone()]);
+        println!("{name}");
+        let server = pki.server(&base, Prefers::WhatThePeerLists);
+        let by_roots = |store: &RootCertStore| Builder::new(base.clone()).roots(store);
+        for (store, expected) in pki.trusting() {
             let client = by_roots(&store).build().unwrap();
-            let refusal = Refusal::by_client(&error, &client_config(client, store));
-            assert!(!refusal.to_string().contains("Builder::roots"), "{refusal}");
+            let outcome = connect(&client_config(client, store).into(), &server);
+            assert_eq!(outcome.client.result, Ok(()));
+            assert_eq!(outcome.client.leaf.as_ref(), Some(expected));
         }
+
+        // What goes wrong without the roots.
+        let client = Builder::new(base.clone()).build().unwrap();
+        let client = Arc::new(client_config(client, pki.classical.roots()));
+        let error = connect(&client, &server).client.result.unwrap_err();
+        assert_eq!(error, CertificateError::UnknownIssuer.into());
+        let refusal = Refusal::by_client(&error, &client);
+        assert_eq!(
+            refusal,
+            Refusal::UnknownIssuer {
+                asks_for_both: true
+            }
+        );
+        assert!(refusal.to_string().contains("Builder::roots asks for"));
+    }
+}
+
+/// A server that prefers one kind, whatever the client lists first.
+#[test]
+fn servers_that_do_not_follow_the_list() {
+    let pki = TwoKinds::new();
+    for (name, base) in bases() {
+        println!("{name}");
+        let trusting = |one: &Kind, builder: Builder| {
+            let store = one.roots();
+            let client = builder.roots(&store).build().unwrap();
+            Arc::new(client_config(client, store))
+        };
+        let builder = || Builder::new(base.clone());
+
+        // A client of the post-quantum root gives it no choice.
+        let server = pki.server(&base, Prefers::Classical);
+        let client = trusting(&pki.post_quantum, builder());
+        let outcome = connect(&client, &server);
+        assert_eq!(outcome.client.result, Ok(()));
+        let expected = &pki.post_quantum.identity.chain[0];
+        assert_eq!(outcome.client.leaf.as_ref(), Some(expected));
+        let unknown = CertificateError::UnknownIssuer.into();
+        let refusal = Refusal::by_client(&unknown, &client);
+        assert!(!refusal.to_string().contains("Builder::roots"), "{refusal}");
+
+        // One of the classical root names what it asks for.
+        let server = pki.server(&base, Prefers::PostQuantum);
+        let client = trusting(&pki.classical, builder());
+        let error = connect(&client, &server).client.result.unwrap_err();
+        assert_eq!(error, unknown);
+        let refusal = Refusal::by_client(&error, &client);
+        assert!(refusal.to_string().contains("Builder::signature_schemes"));
+        let named = builder().signature_schemes([SignatureScheme::ECDSA_NISTP256_SHA256]);
+        let outcome = connect(&trusting(&pki.classical, named), &server);
+        assert_eq!(outcome.client.result, Ok(()));
     }
 }
 
@@ -228,42 +249,42 @@ fn servers_with_two_certificates() {
 fn clients_with_two_certificates() {
     let pki = TwoKinds::new();
     for (name, base) in bases() {
-        for prefers_post_quantum in [true, false] {
-            println!("{name}, {prefers_post_quantum}");
-            let client = pki.client(&base, prefers_post_quantum);
-            for (store, expected) in pki.trusting(prefers_post_quantum) {
-                let provider = Builder::new(base.clone()).roots(&store).build().unwrap();
-                let verifier =
-                    WebPkiClientVerifier::builder_with_provider(store.into(), provider.into())
-                        .build()
-                        .unwrap();
-                let plain = Builder::new(base.clone()).build().unwrap();
-                let Identity { chain, key } = pki.classical.identity.clone();
-                let server = ServerConfig::builder_with_provider(plain.into())
-                    .with_safe_default_protocol_versions()
-                    .unwrap()
-                    .with_client_cert_verifier(verifier)
-                    .with_single_cert(chain, key)
+        println!("{name}");
+        let client = pki.client(&base);
+        for (store, expected) in pki.trusting() {
+            let provider = Builder::new(base.clone()).roots(&store).build().unwrap();
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(store.into(), provider.into())
+                    .build()
                     .unwrap();
-                let outcome = connect(&client, &server.into());
-                assert_eq!(outcome.server.result, Ok(()));
-                assert_eq!(outcome.server.leaf.as_ref(), Some(expected));
-            }
+            let plain = Builder::new(base.clone()).build().unwrap();
+            let Identity { chain, key } = pki.classical.identity.clone();
+            let server = ServerConfig::builder_with_provider(plain.into())
+                .with_safe_default_protocol_versions()
+                .unwrap()
+                .with_client_cert_verifier(verifier)
+                .with_single_cert(chain, key)
+                .unwrap();
+            let outcome = connect(&client, &server.into());
+            assert_eq!(outcome.server.result, Ok(()));
+            assert_eq!(outcome.server.leaf.as_ref(), Some(expected));
         }
     }
 }
 
-/// If leaf and root are of different kinds, the client has to ask for everything.
+/// A classical root signs the certificates of keys of both kinds. Under a post-quantum one, a classical key is refused unless
+/// the client asks for everything.
 #[test]
 fn mixed_chains() {
     let post_quantum = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let classical = Ecdsa::generate();
-    check(&Ecdsa::root(), &post_quantum);
+    check(&Ecdsa::root(), &post_quantum, Ok(()));
     let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
     let root = Issuer::self_signed(CertificateBuilder::ca("Root"), key).unwrap();
-    check(&root, &classical);
+    let refused = Error::AlertReceived(AlertDescription::HandshakeFailure);
+    check(&root, &classical, Err(refused));
 
-    fn check(root: &Issuer<impl Signer>, key: &impl KeyPair) {
+    fn check(root: &Issuer<impl Signer>, key: &impl KeyPair, expected: Result<(), Error>) {
         let leaf = CertificateBuilder::server().dns_name("localhost");
         let identity = Identity::issued_by(root, leaf, key);
         let store = roots([root.certificate().der().clone()]);
@@ -278,7 +299,7 @@ fn mixed_chains() {
             connect(&client_config(by_roots, store).into(), &server)
                 .client
                 .result,
-            Err(Error::AlertReceived(AlertDescription::HandshakeFailure))
+            expected
         );
     }
 }
@@ -303,32 +324,20 @@ impl TwoKinds {
         }
     }
 
-    /// The sets of roots that someone may trust, each with the leaf that a peer with this preference
-    /// should send.
-    fn trusting(
-        &self,
-        prefers_post_quantum: bool,
-    ) -> [(RootCertStore, &CertificateDer<'static>); 3] {
-        let kinds = self.in_order(prefers_post_quantum);
-        let [first, second] = kinds.map(|kind| kind.root.clone());
-        let [first_leaf, second_leaf] = kinds.map(|kind| &kind.identity.chain[0]);
+    /// The sets of roots that someone may trust, each with the leaf that a peer that follows its list should send.
+    fn trusting(&self) -> [(RootCertStore, &CertificateDer<'static>); 3] {
+        let [first, second] = [&self.post_quantum, &self.classical];
+        let both = roots([first.root.clone(), second.root.clone()]);
         [
-            (roots([first.clone()]), first_leaf),
-            (roots([second.clone()]), second_leaf),
-            (roots([first, second]), first_leaf),
+            (first.roots(), &first.identity.chain[0]),
+            (second.roots(), &second.identity.chain[0]),
+            (both, &first.identity.chain[0]),
         ]
     }
 
-    fn in_order(&self, prefers_post_quantum: bool) -> [&Kind; 2] {
-        match prefers_post_quantum {
-            true => [&self.post_quantum, &self.classical],
-            false => [&self.classical, &self.post_quantum],
-        }
-    }
-
-    fn server(&self, base: &CryptoProvider, prefers_post_quantum: bool) -> Arc<ServerConfig> {
+    fn server(&self, base: &CryptoProvider, prefers: Prefers) -> Arc<ServerConfig> {
         let provider = Builder::new(base.clone()).build().unwrap();
-        let resolver = self.resolver(&provider, prefers_post_quantum);
+        let resolver = self.resolver(&provider, prefers);
         ServerConfig::builder_with_provider(provider.into())
             .with_safe_default_protocol_versions()
             .unwrap()
@@ -337,24 +346,41 @@ impl TwoKinds {
             .into()
     }
 
-    fn client(&self, base: &CryptoProvider, prefers_post_quantum: bool) -> Arc<ClientConfig> {
+    fn client(&self, base: &CryptoProvider) -> Arc<ClientConfig> {
         let provider = Builder::new(base.clone()).build().unwrap();
-        let resolver = self.resolver(&provider, prefers_post_quantum);
+        let resolver = self.resolver(&provider, Prefers::WhatThePeerLists);
         ClientConfig::builder_with_provider(provider.into())
             .with_safe_default_protocol_versions()
             .unwrap()
-            .with_root_certificates(roots([self.classical.root.clone()]))
+            .with_root_certificates(self.classical.roots())
             .with_client_cert_resolver(resolver)
             .into()
     }
 
-    fn resolver(&self, provider: &CryptoProvider, prefers_post_quantum: bool) -> Arc<FirstUsable> {
-        let kinds = self.in_order(prefers_post_quantum);
-        Arc::new(FirstUsable(kinds.map(|kind| {
+    fn resolver(&self, provider: &CryptoProvider, prefers: Prefers) -> Arc<FirstUsable> {
+        let kinds = match prefers {
+            Prefers::PostQuantum | Prefers::WhatThePeerLists => {
+                [&self.post_quantum, &self.classical]
+            }
+            Prefers::Classical => [&self.classical, &self.post_quantum],
+        };
+        let keys = kinds.map(|kind| {
             let Identity { chain, key } = kind.identity.clone();
             CertifiedKey::from_der(chain, key, provider).unwrap().into()
-        })))
+        });
+        Arc::new(FirstUsable {
+            keys,
+            follows_list: matches!(prefers, Prefers::WhatThePeerLists),
+        })
     }
+}
+
+/// What a peer with two certificates prefers.
+#[derive(Clone, Copy)]
+enum Prefers {
+    PostQuantum,
+    Classical,
+    WhatThePeerLists,
 }
 
 impl Kind {
@@ -367,6 +393,10 @@ impl Kind {
             identity: Identity::issued_by(&root, leaf, key),
             root: root.certificate().der().clone(),
         }
+    }
+
+    fn roots(&self) -> RootCertStore {
+        roots([self.root.clone()])
     }
 }
 

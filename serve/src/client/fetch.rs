@@ -55,7 +55,7 @@ pub struct Request {
     pub revocation: Option<Revocation>,
     /// Whether the server has to send an OCSP response.
     pub require_ocsp: bool,
-    /// Whether roots may have issued certificates for keys of the other kind.
+    /// Whether post-quantum roots may have issued certificates for classical keys; classical ones may sign any.
     pub mixed_chains: bool,
     /// What to offer and to accept.
     pub profile: Profile,

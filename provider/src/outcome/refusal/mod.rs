@@ -179,7 +179,7 @@ pub enum Refusal {
     #[error(
         "the server has nothing in common with what this client offers (alert handshake_failure): \
          key exchange groups {}, signature schemes {schemes:?}, cipher suites {suites:?}; offer \
-         more of them (without Builder::roots, also signatures of another kind than the roots'), or \
+         more of them (without Builder::roots, also classical signatures if the roots are post-quantum), or \
          look in the server's log for what it accepts",
         list(groups)
     )]
@@ -244,7 +244,8 @@ pub enum Refusal {
     UnknownIssuer {
         /// Whether this side is a client that asks for signatures of both kinds, post-quantum and classical. Then a server
         /// with a chain of each kind may have sent the one that leads nowhere here.
-        /// [`Builder::roots`](crate::Builder::roots) asks for the kinds of the roots at hand.
+        /// [`Builder::roots`](crate::Builder::roots) asks for the kind of the roots at hand first, or alone if they are
+        /// post-quantum.
         asks_for_both: bool,
     },
 

@@ -180,8 +180,9 @@ pub(super) fn remedy_for_ech(retry: bool) -> &'static str {
 pub(super) fn remedy_for_issuer(asks_for_both: bool) -> &'static str {
     match asks_for_both {
         true => {
-            "; if the server has post-quantum and classical chains, this client asks for both kinds: with Builder::roots \
-             it asks for those that its roots sign"
+            "; if the server has post-quantum and classical chains, it sent the other one, as this client asks for both \
+             kinds: Builder::roots asks for the kind of its roots first, or alone if they are post-quantum, and \
+             Builder::signature_schemes for what it names alone"
         }
         false => "",
     }

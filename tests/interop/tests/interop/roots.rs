@@ -1,4 +1,4 @@
-//! Our client at servers with two certificates that prefer ML-DSA: its roots make it request the chain
+//! Our client at servers with two certificates that follow its list: its roots make it request the chain
 //! that it can verify.
 
 #[path = "../../../../provider/tests/provider/first_usable.rs"]
@@ -15,7 +15,9 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
-use rustls::{CertificateError, ClientConfig, Error, RootCertStore, ServerConfig};
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, Error, RootCertStore, ServerConfig,
+};
 use rustls_pq::Builder;
 
 #[test]
@@ -25,6 +27,31 @@ fn at_s_server() {
         .work
         .serve("-cert ecdsa.pem -key ecdsa.key -dcert ml-dsa.pem -dkey ml-dsa.key -rev");
     scene.each_root_gets_its_chain(|| server.address());
+}
+
+/// An ECDSA root signs the certificate of an ML-DSA key: our client of this root accepts it. A post-quantum root doesn't
+/// speak for classical keys.
+#[test]
+fn mixed_chains_at_s_server() {
+    let Some(scene) = Scene::new() else { return };
+    let work = &scene.work;
+    let [(ml_dsa, ml_dsa_key), (ecdsa, ecdsa_key)] = KEYS;
+    work.issue("mixed", ecdsa_key, ml_dsa_key);
+    work.issue("refused", ml_dsa_key, ecdsa_key);
+    let serve = |name: &str| work.serve(&format!("-cert {name}.pem -key {name}.key -rev"));
+    let server = serve("mixed");
+    for by_roots in [true, false] {
+        let report = scene.fetch(server.address(), &["mixed"], by_roots);
+        let report = report.unwrap_or_else(|err| panic!("{ml_dsa} under {ecdsa}: {err}"));
+        assert_eq!(report.peer_certificates[0], scene.certificate("mixed"));
+    }
+    let server = serve("refused");
+    match scene.fetch(server.address(), &["refused"], true) {
+        Err(Failure::Tls(Error::AlertReceived(AlertDescription::HandshakeFailure))) => {}
+        other => panic!("{ecdsa} under {ml_dsa}: {other:?}"),
+    }
+    let report = scene.fetch(server.address(), &["refused"], false);
+    report.expect("without the roots everything is asked for");
 }
 
 #[test]
@@ -42,7 +69,10 @@ fn at_rustls_over_aws_lc_rs() {
         .with_safe_default_protocol_versions()
         .expect("aws-lc-rs has TLS 1.3")
         .with_no_client_auth()
-        .with_cert_resolver(Arc::new(FirstUsable(keys)));
+        .with_cert_resolver(Arc::new(FirstUsable {
+            keys,
+            follows_list: true,
+        }));
     let config = Arc::new(config);
     let mut servers = Vec::new();
     scene.each_root_gets_its_chain(|| {
@@ -59,13 +89,16 @@ struct Scene {
 /// The preferred one first.
 const KINDS: [&str; 2] = ["ml-dsa", "ecdsa"];
 
+/// Each with OpenSSL's options for its key.
+const KEYS: [(&str, &str); 2] = [
+    (KINDS[0], "-newkey ML-DSA-65"),
+    (KINDS[1], "-newkey EC -pkeyopt ec_paramgen_curve:P-256"),
+];
+
 impl Scene {
     fn new() -> Option<Self> {
         let work = Workdir::new()?;
-        for (name, key) in [
-            ("ecdsa", "-newkey EC -pkeyopt ec_paramgen_curve:P-256"),
-            ("ml-dsa", "-newkey ML-DSA-65"),
-        ] {
+        for (name, key) in KEYS {
             work.issue(name, key, key);
         }
         Some(Self { work })
