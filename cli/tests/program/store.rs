@@ -180,6 +180,55 @@ fn who_has_no_right_gets_nothing() {
     );
 }
 
+/// The log says which of the things was done that one verb stands for. It is shown from its end, unless a place in it is named.
+#[test]
+fn the_log_is_shown_in_words_from_its_end() {
+    let custody = Custody::new();
+    custody.run("rotate shop/files/app").ok();
+    custody.run("policy show shop/files/app --out policy").ok();
+    let policy = custody.0.read("policy") + "\n";
+    let policy = policy.replace("min-version = 1", "min-version = 2");
+    custody.0.write("policy", policy);
+    custody.run("policy set shop/files/app policy").ok();
+    custody.run("trim shop/files/app#2").ok();
+    custody.run("grants show --out grants").ok();
+    custody.run("grants set grants").ok();
+    custody.run("confirm-time").ok();
+    custody.run("rewrap --new-kek-file kek").ok();
+
+    let text = custody.run("audit log --count 4");
+    let lines: Vec<&str> = text.ok().lines().collect();
+    let expected = [
+        "operator destroy shop/files/app, all versions before #2, with their public keys (trim)",
+        "operator administer, the store's grants were changed",
+        "operator administer, the clock was said to be right",
+        "operator administer, what the store is sealed under was changed (rewrap)",
+    ];
+    assert_eq!(lines.len(), expected.len(), "{lines:?}");
+    for (line, words) in lines.iter().zip(expected) {
+        assert!(line.ends_with(words), "{line}");
+    }
+    let last = custody.json("audit log --count 1");
+    assert_eq!(last["entries"][0]["deed"], "rewrap");
+    assert_eq!(last["next"], Value::Null);
+
+    let first = custody.run("audit log --from 1 --count 1");
+    let first = first.ok();
+    assert!(
+        first.contains("  operator administer, the store was made\nmore may follow: --from 2\n")
+    );
+    let sequences = |log: &Value| {
+        let entries = log["entries"].as_array().unwrap().iter();
+        let numbers = entries.map(|entry| entry["sequence"].as_u64().unwrap());
+        numbers.collect::<Vec<_>>()
+    };
+    let all = sequences(&custody.json("audit log"));
+    assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>());
+    let page = custody.json("audit log --from 3 --count 2");
+    assert_eq!(sequences(&page), [3, 4]);
+    assert_eq!(page["next"], 5);
+}
+
 #[test]
 fn versions_are_used_as_their_states_permit() {
     let custody = Custody::new();

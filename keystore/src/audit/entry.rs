@@ -3,6 +3,7 @@
 use pq_keys::random;
 use sha2::{Digest, Sha256};
 
+use super::deed::{Act, Deed};
 use crate::encoding::{InvalidRecord, Reader, Writer};
 use crate::name::{KeyName, Version};
 use crate::policy::{Principal, Verb};
@@ -10,6 +11,9 @@ use crate::sealing::Sealer;
 use crate::storage::{LogEntry, LogHead};
 
 const FORMAT: u8 = 1;
+
+/// With a deed.
+const FORMAT_WITH_DEED: u8 = 2;
 
 /// The length of the MAC at the end of an entry.
 const TAG_LEN: usize = 32;
@@ -34,6 +38,8 @@ pub struct AuditEntry {
     pub principal: Option<Principal>,
     /// What was done or refused.
     pub verb: Verb,
+    /// What was done, where the verb stands for several things; `None` in entries that were written before there were deeds.
+    pub deed: Option<Deed>,
     /// The key; `None` if it is about the store.
     pub key: Option<KeyName>,
     /// The version of the key, if it is about one.
@@ -63,6 +69,7 @@ pub enum Outcome {
 pub(crate) struct Event {
     pub(crate) principal: Option<Principal>,
     pub(crate) verb: Verb,
+    pub(crate) deed: Option<Deed>,
     pub(crate) key: Option<KeyName>,
     pub(crate) version: Option<Version>,
     pub(crate) outcome: Outcome,
@@ -73,10 +80,12 @@ pub(crate) struct Event {
 
 impl Event {
     /// Something that a principal did.
-    pub(crate) fn done(principal: &Principal, verb: Verb) -> Self {
+    pub(crate) fn done(principal: &Principal, act: impl Into<Act>) -> Self {
+        let Act { verb, deed } = act.into();
         Self {
             principal: Some(principal.clone()),
             verb,
+            deed,
             key: None,
             version: None,
             outcome: Outcome::Done,
@@ -118,6 +127,7 @@ impl Event {
             nonce,
             principal: self.principal.clone(),
             verb: self.verb,
+            deed: self.deed,
             key: self.key.clone(),
             version: self.version,
             outcome: self.outcome.clone(),
@@ -152,7 +162,10 @@ pub(super) fn hash(before: &[u8; 32], value: &[u8]) -> [u8; 32] {
 
 impl AuditEntry {
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::of_format(FORMAT);
+        let mut writer = Writer::of_format(match self.deed {
+            None => FORMAT,
+            Some(_) => FORMAT_WITH_DEED,
+        });
         writer
             .array(&self.store)
             .u64(self.sequence)
@@ -160,6 +173,9 @@ impl AuditEntry {
             .array(&self.nonce)
             .text(self.principal.as_ref().map_or("", Principal::as_str))
             .text(self.verb.name());
+        if let Some(deed) = self.deed {
+            writer.text(deed.name());
+        }
         let key = self.key.as_ref().map(ToString::to_string);
         writer
             .text(key.as_deref().unwrap_or(""))
@@ -187,7 +203,7 @@ impl AuditEntry {
         let (record, _) = value
             .split_last_chunk::<TAG_LEN>()
             .ok_or(InvalidRecord::CutShort)?;
-        let mut reader = Reader::of_format(FORMAT, record)?;
+        let (mut reader, has_deed) = Reader::of_formats([FORMAT, FORMAT_WITH_DEED], record)?;
         let (store, sequence, time) = (reader.array()?, reader.u64()?, reader.u64()?);
         let nonce = reader.array()?;
         let principal = match reader.text()? {
@@ -198,6 +214,16 @@ impl AuditEntry {
         };
         let verb = reader.text()?.parse();
         let verb = verb.map_err(|_| InvalidRecord::Value("no such verb"))?;
+        let deed: Option<Deed> = match has_deed {
+            true => {
+                let deed = reader.text()?.parse();
+                Some(deed.map_err(|()| InvalidRecord::Value("no such deed"))?)
+            }
+            false => None,
+        };
+        if deed.is_some_and(|deed| deed.verb() != verb) {
+            return Err(InvalidRecord::Value("a deed of another verb"));
+        }
         let key = match reader.text()? {
             "" => None,
             name => Some(
@@ -225,6 +251,7 @@ impl AuditEntry {
             nonce,
             principal,
             verb,
+            deed,
             key,
             version,
             outcome,
@@ -232,5 +259,75 @@ impl AuditEntry {
             row,
             row_before,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(verb: Verb, deed: Option<Deed>) -> AuditEntry {
+        AuditEntry {
+            store: [1; 16],
+            sequence: 7,
+            time: 8,
+            nonce: [2; 16],
+            principal: Some(Principal::new("ci").unwrap()),
+            verb,
+            deed,
+            key: Some("shop/files/app".parse().unwrap()),
+            version: Some(Version::FIRST),
+            outcome: Outcome::Done,
+            count: 1,
+            row: Some([3; 32]),
+            row_before: None,
+        }
+    }
+
+    fn with_tag(record: &[u8]) -> Vec<u8> {
+        [record, &[0; TAG_LEN]].concat()
+    }
+
+    #[test]
+    fn deeds_are_read_again() {
+        for deed in Deed::ALL {
+            let entry = entry(deed.verb(), Some(*deed));
+            let decoded = AuditEntry::decode(&with_tag(&entry.encode()));
+            assert_eq!(decoded.unwrap(), entry);
+            assert_eq!(deed.name().parse(), Ok(*deed));
+        }
+    }
+
+    /// Logs have entries from before there were deeds, and an entry without one is written as they were.
+    #[test]
+    fn entries_without_a_deed_are_as_before() {
+        let encoded = entry(Verb::Destroy, None).encode();
+        let before = [
+            &[1][..],
+            &[1; 16],
+            &7_u64.to_be_bytes(),
+            &8_u64.to_be_bytes(),
+            &[2; 16],
+            b"\0\0\0\x02ci\0\0\0\x07destroy\0\0\0\x0eshop/files/app\0\0\0\x01\0\0\0\0",
+            &1_u64.to_be_bytes(),
+            &[1],
+            &[3; 32],
+            &[0],
+        ];
+        assert_eq!(encoded, before.concat());
+        let decoded = AuditEntry::decode(&with_tag(&encoded)).unwrap();
+        assert_eq!(decoded, entry(Verb::Destroy, None));
+    }
+
+    #[test]
+    fn deeds_that_there_are_not() {
+        let wrong = entry(Verb::Create, Some(Deed::Trim)).encode();
+        let error = AuditEntry::decode(&with_tag(&wrong)).unwrap_err();
+        assert_eq!(error, InvalidRecord::Value("a deed of another verb"));
+        let mut unknown = entry(Verb::Destroy, Some(Deed::Trim)).encode();
+        let at = unknown.windows(4).position(|window| window == b"trim");
+        unknown[at.unwrap()] = b'p';
+        let error = AuditEntry::decode(&with_tag(&unknown)).unwrap_err();
+        assert_eq!(error, InvalidRecord::Value("no such deed"));
     }
 }

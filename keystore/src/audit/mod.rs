@@ -6,10 +6,13 @@
 // This room uses `name`, `policy`, `storage`, `sealing` and `encoding`.
 
 mod chain;
+mod deed;
 mod entry;
 mod head;
 
 pub use self::chain::{BrokenChain, Chain};
+pub(crate) use self::deed::Act;
+pub use self::deed::Deed;
 pub(crate) use self::entry::Event;
 pub use self::entry::{AuditEntry, Outcome};
 pub(crate) use self::head::sign;

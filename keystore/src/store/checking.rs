@@ -11,7 +11,7 @@ use crate::audit::{self, AuditEntry, SignedHead};
 use crate::name::KeyName;
 use crate::policy::{Principal, Verb};
 use crate::record::PrivatePart;
-use crate::storage::{LogHead, RowKey};
+use crate::storage::{LogHead, MAX_PAGE_ROWS, RowKey};
 
 /// What a check found.
 #[derive(Debug)]
@@ -50,6 +50,33 @@ impl Store {
         inner.check_store_right(&inner.grants(), principal, Verb::Audit)?;
         inner.flush(false)?;
         inner.table.entries(from, limit)
+    }
+
+    /// The last entries of the audit log: at most `limit`, and at most 1,000. What was counted up to now is written first.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`audit_log`](Self::audit_log).
+    pub fn last_audit_entries(
+        &self,
+        principal: &Principal,
+        limit: usize,
+    ) -> Result<Vec<AuditEntry>, StoreError> {
+        let inner = self.inner();
+        inner.check_store_right(&inner.grants(), principal, Verb::Audit)?;
+        inner.flush(false)?;
+        let last = inner.table.storage.get(&[])?.head.sequence;
+        let limit = limit.min(MAX_PAGE_ROWS);
+        let mut from = last.saturating_sub(limit as u64).saturating_add(1);
+        let mut found = Vec::new();
+        // A page of the storage may be shorter, and others may have written more since.
+        while found.len() < limit {
+            let page = inner.table.entries(from, limit - found.len())?;
+            let Some(end) = page.last() else { break };
+            from = end.sequence.saturating_add(1);
+            found.extend(page);
+        }
+        Ok(found)
     }
 
     /// Where the audit log ends now, signed by the store. Keep it elsewhere, for a later [`check`](Self::check).

@@ -12,7 +12,7 @@ use super::commit::Plan;
 use super::error::StoreError;
 use super::inner::Inner;
 use super::rows::{Draft, Rows};
-use crate::audit::Event;
+use crate::audit::{Deed, Event};
 use crate::policy::{Principal, Verb};
 use crate::record::ClockRecord;
 use crate::storage::RowKey;
@@ -43,7 +43,7 @@ impl Store {
             put(rows, &mut draft, now)?;
             Ok(Plan {
                 rows: draft.finish(),
-                events: vec![Event::done(principal, Verb::Administer)],
+                events: vec![Event::done(principal, Deed::ConfirmTime)],
                 value: now,
             })
         })?;

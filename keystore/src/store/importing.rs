@@ -16,7 +16,7 @@ use super::Store;
 use super::commit::Plan;
 use super::error::{Damage, StoreError};
 use super::inner::Inner;
-use crate::audit::Event;
+use crate::audit::{Deed, Event};
 use crate::policy::{Principal, Verb};
 use crate::record::WrappingRecord;
 use crate::sealing::Bound;
@@ -101,7 +101,7 @@ impl Inner {
             draft.put(&row, record.encode());
             Ok(Plan {
                 rows: draft.finish(),
-                events: vec![Event::done(principal, Verb::Import)],
+                events: vec![Event::done(principal, Deed::MakeWrappingKey)],
                 value: record.spki,
             })
         })?;

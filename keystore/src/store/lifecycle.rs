@@ -14,7 +14,7 @@ use super::making::{NOT_FROM_TOKENS, NewKey, When, check_same, require_enabled};
 use super::rows::{Draft, Rows};
 use super::showing::Names;
 use super::using::{check_minimum, check_not_below};
-use crate::audit::Event;
+use crate::audit::{Act, Event};
 use crate::custody::TokenName;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
@@ -407,7 +407,7 @@ impl Inner {
     pub(super) fn change_key<T>(
         &self,
         principal: &Principal,
-        verb: Verb,
+        act: impl Into<Act>,
         name: &KeyName,
         versions: &[Version],
         mut decide: impl FnMut(
@@ -417,6 +417,8 @@ impl Inner {
             u64,
         ) -> Result<(Option<Version>, T), StoreError>,
     ) -> Result<T, StoreError> {
+        let act = act.into();
+        let verb = act.verb;
         let (store, key_row) = (RowKey::store(), RowKey::key(name));
         let mut wanted = vec![store.clone(), key_row.clone()];
         wanted.extend(
@@ -442,7 +444,7 @@ impl Inner {
             record.serial = record.serial.saturating_add(1);
             draft.set_serial(&key_row, record.serial)?;
             let row = draft.put(&key_row, record.encode());
-            let event = Event::done(principal, verb).with(name, version);
+            let event = Event::done(principal, act).with(name, version);
             Ok(Plan {
                 rows: draft.finish(),
                 events: vec![event.leaving(rows.value(&key_row), &row)],

@@ -15,7 +15,7 @@ use super::inner::Inner;
 use super::options::StoreOptions;
 use super::rows::{Draft, Rows, Table, of_rows, place_of};
 use super::worker::Worker;
-use crate::audit::Event;
+use crate::audit::{Deed, Event};
 use crate::policy::{Principal, Role, Verb};
 use crate::record::{BUCKETS, ClockRecord, IndexRecord, Scope, StoreGrants, StoreRecord};
 use crate::sealing::{Bound, Kek, KekRecord, Sealer, new_store_key};
@@ -84,7 +84,7 @@ impl Store {
             sealed,
         };
         let store_row = sealer.authenticate(RowKey::store().as_str(), record.encode());
-        let event = Event::done(administrator, Verb::Administer).leaving(None, &store_row);
+        let event = Event::done(administrator, Deed::Init).leaving(None, &store_row);
         let entry = event.entry_after(&sealer, &LogHead::EMPTY, id, now)?;
         let mut values = first_index(&sealer);
         values.push((RowKey::kek(), wrapped.encode()));
@@ -174,20 +174,25 @@ impl Store {
         let inner = self.inner();
         let key = RowKey::kek();
         let store_key = inner.table.sealer.store_key();
-        let written = inner.administer(principal, slice::from_ref(&key), |rows, record| {
-            let value = rows.value(&key);
-            let value = value.ok_or_else(|| StoreError::damaged(&key, Damage::Missing))?;
-            let before = KekRecord::decode(value)
-                .map_err(|error| StoreError::damaged(&key, Damage::Record(error)))?;
-            rows.check_serial(&key, before.serial)?;
-            let serial = before.serial.saturating_add(1);
-            let wrapped = KekRecord::wrap(kek, serial, inner.table.store, store_key)?;
-            record.kek = serial;
-            let mut draft = rows.change();
-            draft.put_plain(&key, wrapped.encode());
-            draft.set_serial(&key, serial)?;
-            Ok(draft)
-        });
+        let written = inner.administer(
+            principal,
+            Deed::Rewrap,
+            slice::from_ref(&key),
+            |rows, record| {
+                let value = rows.value(&key);
+                let value = value.ok_or_else(|| StoreError::damaged(&key, Damage::Missing))?;
+                let before = KekRecord::decode(value)
+                    .map_err(|error| StoreError::damaged(&key, Damage::Record(error)))?;
+                rows.check_serial(&key, before.serial)?;
+                let serial = before.serial.saturating_add(1);
+                let wrapped = KekRecord::wrap(kek, serial, inner.table.store, store_key)?;
+                record.kek = serial;
+                let mut draft = rows.change();
+                draft.put_plain(&key, wrapped.encode());
+                draft.set_serial(&key, serial)?;
+                Ok(draft)
+            },
+        );
         written.map(drop)
     }
 
@@ -223,7 +228,7 @@ impl Store {
                 "whoever changes the grants keeps the right to administer the store",
             ));
         }
-        let written = inner.administer(principal, &[], |rows, record| {
+        let written = inner.administer(principal, Deed::SetGrants, &[], |rows, record| {
             record.grants = grants.clone();
             Ok(rows.change())
         })?;
@@ -256,8 +261,8 @@ impl Store {
 
 impl Inner {
     /// Writes the store's own row as it is, so that what relies on it is decided on anew.
-    pub(super) fn touch_store(&self, principal: &Principal) -> Result<(), StoreError> {
-        let written = self.administer(principal, &[], |rows, _| Ok(rows.change()));
+    pub(super) fn touch_store(&self, principal: &Principal, deed: Deed) -> Result<(), StoreError> {
+        let written = self.administer(principal, deed, &[], |rows, _| Ok(rows.change()));
         written.map(drop)
     }
 
@@ -266,6 +271,7 @@ impl Inner {
     fn administer(
         &self,
         principal: &Principal,
+        deed: Deed,
         keys: &[RowKey],
         mut decide: impl for<'r> FnMut(&'r Rows<'_>, &mut StoreRecord) -> Result<Draft<'r>, StoreError>,
     ) -> Result<Option<Made>, StoreError> {
@@ -280,9 +286,7 @@ impl Inner {
             let row = draft.put(&store, record.encode());
             Ok(Plan {
                 rows: draft.finish(),
-                events: vec![
-                    Event::done(principal, Verb::Administer).leaving(rows.value(&store), &row),
-                ],
+                events: vec![Event::done(principal, deed).leaving(rows.value(&store), &row)],
                 value: (),
             })
         })?;

@@ -6,6 +6,7 @@ use super::Store;
 use super::error::StoreError;
 use super::inner::Inner;
 use super::tokens::PlaceInToken;
+use crate::audit::{Act, Deed};
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Principal, Verb};
 use crate::record::VersionState;
@@ -66,8 +67,12 @@ impl Store {
         after: Duration,
     ) -> Result<(), StoreError> {
         let (name, version) = (id.name(), id.version());
-        self.inner()
-            .change_key(principal, Verb::Schedule, name, &[], |_, record, _, now| {
+        self.inner().change_key(
+            principal,
+            Deed::ScheduleDestruction,
+            name,
+            &[],
+            |_, record, _, now| {
                 if after < record.policy.destroy_after {
                     return Err(StoreError::Policy(
                         "the key's policy wants a longer time before a destruction",
@@ -85,7 +90,8 @@ impl Store {
                     verifies: state.verifies(),
                 };
                 Ok((Some(version), ()))
-            })
+            },
+        )
     }
 
     /// Cancels a scheduled destruction. The version is disabled afterwards.
@@ -94,11 +100,15 @@ impl Store {
     ///
     /// [`StoreError::State`] unless it is scheduled, and those of [`disable`](Self::disable).
     pub fn cancel_destruction(&self, principal: &Principal, id: &KeyId) -> Result<(), StoreError> {
-        self.inner()
-            .set_state(principal, Verb::Schedule, id, |state, _| match state {
+        self.inner().set_state(
+            principal,
+            Deed::CancelDestruction,
+            id,
+            |state, _| match state {
                 VersionState::DestroyScheduled { .. } => Some(VersionState::Disabled),
                 _ => None,
-            })
+            },
+        )
     }
 
     /// Destroys a version whose time has come: its private key is erased from its row, its public key is kept. Signatures
@@ -151,7 +161,7 @@ impl Store {
             }
             let left = inner.change_key(
                 principal,
-                Verb::Destroy,
+                Deed::Trim,
                 name,
                 &old,
                 |rows, record, draft, _| {
@@ -199,7 +209,7 @@ impl Inner {
         let (name, version) = (id.name(), id.version());
         self.change_key(
             principal,
-            Verb::Destroy,
+            Deed::Destroy,
             name,
             &[version],
             |rows, record, draft, now| {
@@ -240,15 +250,15 @@ impl Inner {
     fn set_state(
         &self,
         principal: &Principal,
-        verb: Verb,
+        act: impl Into<Act>,
         id: &KeyId,
         next: impl Fn(VersionState, u64) -> Option<VersionState>,
     ) -> Result<(), StoreError> {
-        let (name, version) = (id.name(), id.version());
-        self.change_key(principal, verb, name, &[], |_, record, _, now| {
+        let (name, version, act) = (id.name(), id.version(), act.into());
+        self.change_key(principal, act, name, &[], |_, record, _, now| {
             let state = record.state_mut(version);
             let state = state.ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
-            *state = next(*state, now).ok_or_else(|| in_state(id, *state, verb))?;
+            *state = next(*state, now).ok_or_else(|| in_state(id, *state, act.verb))?;
             Ok((Some(version), ()))
         })
     }

@@ -17,6 +17,7 @@ use super::held::{HeldKey, KeyInToken, check_made_in};
 use super::inner::Inner;
 use super::log_check::LogCheck;
 use super::rows::Rows;
+use crate::audit::Deed;
 use crate::custody::answers::InvalidAnswer;
 use crate::custody::{ObjectId, Token, TokenError, TokenName};
 use crate::name::{KeyId, KeyName};
@@ -98,7 +99,7 @@ impl Store {
         if orphans.is_empty() {
             return Ok(orphans);
         }
-        inner.touch_store(principal)?;
+        inner.touch_store(principal, Deed::RemoveOrphans)?;
         let referred = inner.referred()?;
         orphans.retain(|orphan| !referred.contains(&orphan.object));
         for orphan in &orphans {

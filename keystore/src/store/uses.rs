@@ -77,6 +77,7 @@ impl Counts {
         let event = |count: Count| Event {
             principal: Some(count.principal),
             verb: count.verb,
+            deed: None,
             key: Some(name.clone()),
             version: count.version,
             outcome: outcome(count.code),
@@ -163,6 +164,7 @@ impl Uses {
             events.push(Event {
                 principal: None,
                 verb: Verb::Show,
+                deed: None,
                 key: None,
                 version: None,
                 outcome: outcome(Some("denied")),

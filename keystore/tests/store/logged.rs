@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::thread;
 
 use pq_keys::any::AnyPrivateKey;
-use pq_keystore::audit::{AuditEntry, Outcome};
+use pq_keystore::audit::{AuditEntry, Deed, Outcome};
 use pq_keystore::policy::{Grants, Input, Policy, Principal, Role, UseAudit, Verb};
 use pq_keystore::storage::{Change, CommitError, Committed, MemoryStorage, Storage, StorageError};
 use pq_keystore::{Scope, SignRequest, Store, StoreError, StoreOptions, VerifyRequest};
@@ -129,6 +129,8 @@ pub(crate) fn each_use_says_who_did_it(place: &impl Place) {
 pub(crate) fn the_log_says_what_was_changed(place: &impl Place) {
     let fixture = Fixture::new(place);
     let store = &fixture.store;
+    let first = store.audit_log(&admin(), 1, 1).unwrap();
+    assert_eq!(first[0].deed, Some(Deed::Init));
     let grants = store.store_grants(&admin()).unwrap();
     let grants = grants.grant(&Scope::all(), &admin(), Verb::Export);
     let day = Duration::from_secs(24 * 60 * 60);
@@ -139,7 +141,7 @@ pub(crate) fn the_log_says_what_was_changed(place: &impl Place) {
     let algorithm = named("Ed25519");
     let made = AnyPrivateKey::generate(algorithm).unwrap();
     let [first, second] = [1, 2].map(|number| key.at(version(number)));
-    let logged = |verb: Verb, key: &str, number: Option<u32>, act: &dyn Fn() -> &'static str| {
+    let log_of = |verb: Verb, key: &str, number: Option<u32>, act: &dyn Fn() -> &'static str| {
         let before = fixture.storage.get(&[]).unwrap().head.sequence;
         assert_eq!(act(), "done", "{verb}");
         let entries = store.audit_log(&admin(), before + 1, 1000).unwrap();
@@ -154,10 +156,19 @@ pub(crate) fn the_log_says_what_was_changed(place: &impl Place) {
         assert_eq!(found, [expected]);
         let is_change = !matches!(verb, Verb::Attest);
         assert_eq!(entries[0].row.is_some(), is_change, "{verb}");
+        assert_eq!(store.last_audit_entries(&admin(), 1).unwrap(), entries);
+        entries[0].deed
+    };
+    let logged = |verb: Verb, key: &str, number: Option<u32>, act: &dyn Fn() -> &'static str| {
+        assert_eq!(log_of(verb, key, number, act), None);
+    };
+    // Where a verb stands for several things, the log says which.
+    let did = |deed: Deed, key: &str, number: Option<u32>, act: &dyn Fn() -> &'static str| {
+        assert_eq!(log_of(deed.verb(), key, number, act), Some(deed));
     };
     let (k, i) = (key.to_string(), imported.to_string());
     let (k, i) = (k.as_str(), i.as_str());
-    logged(Verb::Administer, "", None, &|| {
+    did(Deed::SetGrants, "", None, &|| {
         code(store.set_store_grants(&admin(), &grants))
     });
     logged(Verb::Create, k, Some(1), &|| {
@@ -181,10 +192,10 @@ pub(crate) fn the_log_says_what_was_changed(place: &impl Place) {
     logged(Verb::Attest, k, None, &|| {
         code(store.attest(&admin(), &key))
     });
-    logged(Verb::Schedule, k, Some(1), &|| {
+    did(Deed::ScheduleDestruction, k, Some(1), &|| {
         code(store.schedule_destruction(&admin(), &first, day))
     });
-    logged(Verb::Schedule, k, Some(1), &|| {
+    did(Deed::CancelDestruction, k, Some(1), &|| {
         code(store.cancel_destruction(&admin(), &first))
     });
     logged(Verb::Enable, k, Some(1), &|| {
@@ -193,17 +204,17 @@ pub(crate) fn the_log_says_what_was_changed(place: &impl Place) {
     logged(Verb::Disable, k, Some(1), &|| {
         code(store.disable(&admin(), &first))
     });
-    logged(Verb::Schedule, k, Some(1), &|| {
+    did(Deed::ScheduleDestruction, k, Some(1), &|| {
         code(store.schedule_destruction(&admin(), &first, day))
     });
     fixture.clock.advance(day);
-    logged(Verb::Destroy, k, Some(1), &|| {
+    did(Deed::Destroy, k, Some(1), &|| {
         code(store.destroy(&admin(), &first))
     });
-    logged(Verb::Destroy, k, Some(2), &|| {
+    did(Deed::Trim, k, Some(2), &|| {
         code(store.trim(&admin(), &key, second.version()))
     });
-    logged(Verb::Administer, "", None, &|| {
+    did(Deed::Rewrap, "", None, &|| {
         code(store.rewrap(&admin(), &kek(b"secret")))
     });
 }

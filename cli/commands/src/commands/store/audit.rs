@@ -2,12 +2,12 @@
 
 use core::fmt;
 
-use pq_keystore::audit::{AuditEntry, Outcome};
+use pq_keystore::audit::{AuditEntry, Deed, Outcome};
 use pq_keystore::policy::Principal;
 use serde::Serialize;
 
 use super::moment;
-use crate::commands::custody::Place;
+use crate::commands::custody::{Opened, Place};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -30,16 +30,17 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
     }
 }
 
-/// Show entries of the audit log: who did what when
+/// Show the last entries of the audit log: who did what when
 ///
-/// At most --count entries are shown, and then the number of the next one, for --from. The number of an entry is its place
-/// in the log; the time is by the clock of the machine.
+/// With --from, entries from that number on, and then the number of the next one, for --from. The number of an entry is its
+/// place in the log; the time is by the clock of the machine. Where a verb stands for several things, the entry says which:
+/// those of a store that an earlier program wrote may not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = LOG)]
 pub(crate) struct Log {
-    /// The number of the first entry
-    #[arg(long, value_name = "N", default_value = "1")]
-    from: u64,
+    /// Begin with the entry of this number, and not with the last ones
+    #[arg(long, value_name = "N")]
+    from: Option<u64>,
 
     /// How many entries, at most 1000
     #[arg(
@@ -56,21 +57,28 @@ pub(crate) struct Log {
 
 const LOG: &str = "\
 Examples:
-  $ pqtls store audit log --count 3 --kek-file kek";
+  $ pqtls store audit log --count 3 --kek-file kek
+  $ pqtls store audit log --from 1 --count 100 --kek-file kek --json";
 
 impl Log {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
-        let opened = self.place.open()?;
+        let Opened { store, principal } = self.place.open()?;
         let count = usize::from(self.count);
-        // A page of the storage may be shorter.
         let mut entries: Vec<Line> = Vec::new();
-        let mut next = Some(self.from);
-        while let Some(from) = next.filter(|_| entries.len() < count) {
-            let page = opened
-                .store
-                .audit_log(&opened.principal, from, count - entries.len())?;
-            next = page.last().map(|last| last.sequence.saturating_add(1));
-            entries.extend(page.iter().map(Line::of));
+        let mut next = self.from;
+        match self.from {
+            None => {
+                let last = store.last_audit_entries(&principal, count)?;
+                entries.extend(last.iter().map(Line::of));
+            }
+            // A page of the storage may be shorter.
+            Some(_) => {
+                while let Some(from) = next.filter(|_| entries.len() < count) {
+                    let page = store.audit_log(&principal, from, count - entries.len())?;
+                    next = page.last().map(|last| last.sequence.saturating_add(1));
+                    entries.extend(page.iter().map(Line::of));
+                }
+            }
         }
         report::print(&Entries { entries, next }, json)?;
         Ok(ExitStatus::Done)
@@ -80,7 +88,7 @@ impl Log {
 #[derive(Debug, Serialize)]
 struct Entries {
     entries: Vec<Line>,
-    /// The number of the entry after these, unless the log ends here.
+    /// The number of the entry after these, if they are from one on, and the log doesn't end here.
     next: Option<u64>,
 }
 
@@ -91,6 +99,8 @@ struct Line {
     /// Nobody for refused attempts of many.
     principal: Option<String>,
     verb: &'static str,
+    /// What was done, where the verb stands for several things, and the entry says so.
+    deed: Option<&'static str>,
     key: Option<String>,
     version: Option<u32>,
     /// Why it was refused or failed; nothing, if it was done.
@@ -105,6 +115,7 @@ impl Line {
             time: moment::text(entry.time),
             principal: entry.principal.as_ref().map(Principal::to_string),
             verb: entry.verb.name(),
+            deed: entry.deed.map(Deed::name),
             key: entry.key.as_ref().map(ToString::to_string),
             version: entry.version.map(|version| version.get()),
             refused: match &entry.outcome {
@@ -114,6 +125,40 @@ impl Line {
             },
             count: entry.count,
         }
+    }
+}
+
+impl Line {
+    fn deed(&self) -> Option<Deed> {
+        self.deed.and_then(|name| name.parse().ok())
+    }
+
+    /// Whether the version is the first that is left.
+    fn is_before_version(&self) -> bool {
+        self.deed() == Some(Deed::Trim)
+    }
+
+    /// What of its verb was done.
+    fn write_deed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match (self.deed(), self.version) {
+            (Some(Deed::Trim), Some(first)) => {
+                return write!(
+                    f,
+                    ", all versions before #{first}, with their public keys (trim)"
+                );
+            }
+            (Some(Deed::Init), _) => "the store was made",
+            (Some(Deed::SetGrants), _) => "the store's grants were changed",
+            (Some(Deed::Rewrap), _) => "what the store is sealed under was changed (rewrap)",
+            (Some(Deed::ConfirmTime), _) => "the clock was said to be right",
+            (Some(Deed::RemoveOrphans), _) => {
+                "keys in tokens that no version refers to are removed"
+            }
+            (Some(Deed::MakeWrappingKey), _) => "a key was made to send keys under",
+            (Some(Deed::CancelDestruction), _) => "cancelled",
+            _ => return Ok(()),
+        };
+        write!(f, ", {what}")
     }
 }
 
@@ -131,10 +176,13 @@ impl fmt::Display for Entries {
                 line.sequence, line.time, line.verb
             )?;
             match (&line.key, line.version) {
-                (Some(key), Some(version)) => write!(f, " {key}#{version}")?,
-                (Some(key), None) => write!(f, " {key}")?,
+                (Some(key), Some(version)) if !line.is_before_version() => {
+                    write!(f, " {key}#{version}")?;
+                }
+                (Some(key), _) => write!(f, " {key}")?,
                 (None, _) => {}
             }
+            line.write_deed(f)?;
             if line.count != 1 {
                 write!(f, ", {} times", line.count)?;
             }
