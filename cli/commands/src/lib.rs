@@ -78,10 +78,11 @@ pub fn run(command_line: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Says why a command failed.
 fn fail(failure: &Failure, json: bool) -> ExitStatus {
     let status = failure.status();
+    let text = shell::with_repeated(&failure.to_string());
     if json {
-        report::print_failure(&failure.to_string(), status as u8, failure.code());
+        report::print_failure(&text, status as u8, failure.code());
     }
-    complain(&format!("pqtls: {failure}\n"));
+    complain(&format!("pqtls: {text}\n"));
     status
 }
 

@@ -79,11 +79,17 @@ fn a_state_says_what_is_to_be_done() {
         "enable a/b/c#1",
         "a/b/c#1 is enabled: nothing is to be done",
     );
-    refuses("destroy a/b/c#1", "\"pqtls store schedule-destruction\"");
+    refuses(
+        "destroy a/b/c#1",
+        "\"pqtls store schedule-destruction --kek-file kek\"",
+    );
     folder
         .pqtls("store schedule-destruction a/b/c#1 --after 30d --kek-file kek")
         .ok();
-    refuses("enable a/b/c#1", "\"pqtls store cancel-destruction\"");
+    refuses(
+        "enable a/b/c#1",
+        "\"pqtls store cancel-destruction --kek-file kek\"",
+    );
     refuses(
         "schedule-destruction a/b/c#1 --after 40d",
         "for another time, cancel that first",

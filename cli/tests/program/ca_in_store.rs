@@ -71,9 +71,10 @@ fn a_store_that_is_older_than_the_folder_is_told() {
     assert_eq!(told.status(), 1, "{}", told.stderr());
     for words in [
         "there is no version pki/ca/issuing#2, which ca/issuing-2.key names: the store is older than the CA's folder",
-        "\"pqtls ca rollover\"",
+        "\"pqtls ca rollover --kek-file kek\"",
         "\"pqtls ca revoke ca/issuing-2.pem\"",
-        "\"pqtls ca crl --root\"",
+        "\"pqtls ca crl --kek-file kek --root\"",
+        "a version that \"pqtls store rotate\" makes is another key",
     ] {
         assert!(told.stderr().contains(words), "{}", told.stderr());
     }

@@ -120,7 +120,7 @@ fn what_does_not_sign_is_refused_with_a_reason() {
         (
             "sign release.txt --out x --key store:shop/files/missing",
             4,
-            "may not sign shop/files/missing; if \"pqtls store list\" has it",
+            "may not sign shop/files/missing; if \"pqtls store list --store keys.redb --kek-file kek\" has it",
         ),
         (
             "sign release.txt --out x --key store:shop/files",

@@ -1,10 +1,16 @@
 //! What those who run key stores are told, and what no command does to a store.
 
+use alloc::sync::Arc;
+use core::time::Duration;
 use std::process::{Child, Command, Stdio};
+use std::time::SystemTime;
 
+use pq_keystore::policy::Principal;
+use pq_keystore::sealing::KeyFileKek;
 use pq_keystore::storage::{
     Change, Expected, RedbStorage, RowChange, RowKey, RowPrefix, Storage, Write,
 };
+use pq_keystore::{Store, StoreOptions};
 
 use crate::folder::{Folder, Outcome};
 use crate::store::make_keks;
@@ -235,7 +241,7 @@ fn advice_is_of_what_exists() {
         (
             "sign m --key store:shop/files/ap",
             4,
-            "operator may not sign shop/files/ap; if \"pqtls store list\" has it",
+            "operator may not sign shop/files/ap; if \"pqtls store list --kek-file kek\" has it",
         ),
         ("store rotate shop/files/ap", 1, "there is no key"),
         (
@@ -264,7 +270,7 @@ fn advice_is_of_what_exists() {
         "decrypt m --key store:shop/files/app",
         "ca issue a.example --key store:shop/files/app --kek-file kek",
     ] {
-        refuses(&folder.pqtls(command), 3, "\"pqtls store public\" writes");
+        refuses(&folder.pqtls(command), 3, "\"pqtls store public");
     }
     folder.shell("mv keys.redb away.redb").ok();
     let issue = "ca issue a.example --new-key a.key --out a.pem --kek-file kek";
@@ -439,4 +445,96 @@ fn what_nobody_means_is_refused() {
         refuses(&folder.pqtls(command), 3, "anybody can guess it");
     }
     assert!(!folder.path().join("new.redb").exists());
+}
+
+/// By a clock that is behind, nothing is called due that is then refused.
+#[test]
+fn a_clock_that_is_behind_finds_nothing_due() {
+    let folder = with_store();
+    folder.write("policy", "rotate-after = \"90d\"\n");
+    folder
+        .pqtls("store policy set shop/files/app policy --kek-file kek")
+        .ok();
+    // Another machine is two days ahead, and makes a version.
+    let ahead = StoreOptions::default().clock(|| SystemTime::now() + Duration::from_hours(48));
+    let storage = RedbStorage::open(&folder.path().join("keys.redb")).unwrap();
+    let kek = KeyFileKek::read(&folder.path().join("kek")).unwrap();
+    let store = Store::open(Arc::new(storage), &kek, ahead).unwrap();
+    let operator = Principal::new("operator").unwrap();
+    store.rotate(&operator, &KEY.parse().unwrap()).unwrap();
+    drop(store);
+
+    let run = |line: &str| folder.pqtls(&format!("store {line} --kek-file kek"));
+    let which = "the clock of the machine that has the store open is 172";
+    let confirm = "by \"pqtls store confirm-time --kek-file kek\"";
+    for line in ["list", "show shop/files/app"] {
+        let shown = run(line);
+        assert_eq!(shown.status(), 0, "{}", shown.stderr());
+        assert!(!shown.stdout().contains("due"), "{}", shown.stdout());
+        for words in ["it is not known what is due: ", which, confirm] {
+            assert!(shown.stderr().contains(words), "{}", shown.stderr());
+        }
+    }
+    for line in ["list --due", "rotate --due"] {
+        let refused = run(&format!("{line} --json"));
+        assert_eq!(refused.status(), 1, "{}", refused.stderr());
+        assert!(refused.stdout().contains("\"code\": \"clock-behind\""));
+        for words in [which, confirm] {
+            assert!(refused.stderr().contains(words), "{}", refused.stderr());
+        }
+    }
+    run("confirm-time").ok();
+    // Its age is not known, so it is due.
+    assert!(run("list --due").ok().contains("shop/files/app#2"));
+    assert!(run("rotate --due").ok().contains("shop/files/app#3"));
+}
+
+/// Advised commands are given the options that the command was given and that they take, so that they reach the same store.
+#[test]
+fn advice_repeats_how_the_store_is_opened() {
+    let folder = Folder::new();
+    make_keks(&folder);
+    let options = "--store my.redb --kek-file kek";
+    folder.pqtls(&format!("store init {options}")).ok();
+    let refused = |line: &str| {
+        let refused = folder.pqtls(line);
+        assert_ne!(refused.status(), 0, "{line}");
+        refused.stderr().to_owned()
+    };
+    let said = refused(&format!("store show a/b/c {options} --pin-file pin"));
+    let advised = format!("\"pqtls store list {options} --pin-file pin\"");
+    assert!(said.contains(&advised), "{said}");
+
+    // A key that is made says what is next.
+    let made = folder.pqtls(&format!("store new a/b/c {options}"));
+    let advised = format!("\"pqtls store policy set {options}\"");
+    assert!(made.ok().contains(&advised));
+    // What the advised command can do is done by somebody else.
+    folder.write("file", "x");
+    let said = refused(&format!("sign --key store:a/b/c file {options} --as eve"));
+    assert!(
+        said.contains(&advised) && !said.contains("--as eve"),
+        "{said}"
+    );
+    // What is said of a command is none to run.
+    let said = refused("store restore file --store new.redb --kek-file kek");
+    assert!(said.contains("that \"pqtls store backup\" wrote"), "{said}");
+
+    // Nor was the store named for a command on a CA, whose folder has its path.
+    folder
+        .pqtls("ca init --name CA --dir ca --key-store my.redb --kek-file kek")
+        .ok();
+    let rolled = folder.pqtls("ca rollover --dir ca --kek-file kek");
+    assert!(
+        rolled
+            .ok()
+            .contains("\"pqtls ca crl --kek-file kek --dir ca\"")
+    );
+    let said = refused("ca issue a.test --new-key key --out pem --dir ca --kek-file kek --as eve");
+    let place = folder.path().join("my.redb");
+    let advised = format!(
+        "\"pqtls store grants set --kek-file kek --store {}\"",
+        place.display()
+    );
+    assert!(said.contains(&advised), "{said}");
 }

@@ -24,6 +24,7 @@ mod key;
 mod man;
 mod pkcs12;
 mod raw;
+mod repeated;
 mod replaced;
 mod show;
 mod ssh;
@@ -108,6 +109,7 @@ pub(crate) fn run(arguments: Arguments, matches: &ArgMatches) -> Result<ExitStat
     bench::check_environment()?;
     standard_input::check(matches)?;
     replaced::check(matches)?;
+    repeated::note(matches);
     let json = arguments.json;
     match arguments.command {
         Command::Key(command) => key::run(command, json),

@@ -81,7 +81,7 @@ pub(crate) enum StoreFailure {
         code: Option<&'static str>,
     },
     #[error(
-        "the key store for new keys: {0}; check --key-store, or make one with \"pqtls store init --store FILE\""
+        "the key store for new keys: {0}; check --key-store, or make one with \"pqtls store init\""
     )]
     StoreOfNewKeys(StorageError),
     #[error("the backup: {0}; name a file that \"pqtls store backup\" wrote")]

@@ -1,7 +1,7 @@
 //! What a command prints: for people on standard output, with colours on a terminal that has them, or
 //! as JSON. One value makes both, so that they can't say different things.
 //!
-//! This room uses [`chains`](crate::chains), [`files`](crate::files) and [`words`](crate::words).
+//! This room uses [`chains`](crate::chains), [`files`](crate::files), [`shell`](crate::shell) and [`words`](crate::words).
 
 mod certificate;
 mod counts;
@@ -17,6 +17,7 @@ use std::io::{self, BufWriter, Write};
 use serde::Serialize;
 
 use crate::files::OutputError;
+use crate::shell::with_repeated;
 
 pub(crate) use certificate::{CertificateFacts, whole_days};
 pub(crate) use counts::with_unit;
@@ -110,7 +111,10 @@ pub(crate) fn terminal_width() -> Option<usize> {
 
 /// Says something on standard error that stops nothing.
 pub(crate) fn warn(what: impl fmt::Display) {
-    say(format_args!("warning: {what}"));
+    say(format_args!(
+        "warning: {}",
+        with_repeated(&what.to_string())
+    ));
 }
 
 /// Says on standard error what goes on.

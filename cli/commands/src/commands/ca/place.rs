@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::files::OutputError;
 use crate::report::{self, Report};
-use crate::shell::{command_line, quoted, with_options_of_ca};
+use crate::shell::{command_line, quoted, with_options_of_ca, with_repeated};
 
 /// Where the CA is.
 #[derive(Clone, Debug, clap::Args)]
@@ -91,7 +91,8 @@ impl<R: Report> Report for OfThisCa<R> {
 
 impl<R: fmt::Display> fmt::Display for OfThisCa<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&with_options_of_ca(&self.report.to_string(), &self.options))
+        let text = with_options_of_ca(&self.report.to_string(), &self.options);
+        f.write_str(&with_repeated(&text))
     }
 }
 

@@ -25,6 +25,7 @@ use super::postgres::Address;
 use crate::failure::{DoorFailure, Failure, StoreFailure};
 use crate::files::Source;
 use crate::report;
+use crate::shell;
 
 /// A place of a store.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -59,6 +60,17 @@ impl fmt::Display for StorePlace {
 }
 
 impl StorePlace {
+    /// Where a store is unless a command line says it.
+    fn by_default() -> Self {
+        match env::var_os("PQTLS_STORE").filter(|place| !place.is_empty()) {
+            Some(place) => match place.to_str().map(str::parse) {
+                Some(Ok(place)) => place,
+                None => Self::File(place.into()),
+            },
+            None => Self::File("keys.redb".into()),
+        }
+    }
+
     /// The file, if it is one.
     pub(in crate::commands) fn file(&self) -> Option<Source> {
         match self {
@@ -141,15 +153,7 @@ pub(in crate::commands) struct Location {
 impl Location {
     /// Where it is.
     pub(in crate::commands) fn place(&self) -> StorePlace {
-        let from_environment = || {
-            let place = env::var_os("PQTLS_STORE").filter(|place| !place.is_empty())?;
-            Some(match place.to_str().map(str::parse) {
-                Some(Ok(place)) => place,
-                None => StorePlace::File(place.into()),
-            })
-        };
-        let named = self.store.clone().or_else(from_environment);
-        named.unwrap_or_else(|| StorePlace::File("keys.redb".into()))
+        self.store.clone().unwrap_or_else(StorePlace::by_default)
     }
 
     /// Where it is, if it is to be opened here and not behind a door.
@@ -245,6 +249,9 @@ impl Access {
         &self,
         place: &StorePlace,
     ) -> Result<Custodian, Failure> {
+        if !place.is(&StorePlace::by_default()) {
+            shell::uses_store(&place.to_string());
+        }
         let known = self
             .open
             .list()

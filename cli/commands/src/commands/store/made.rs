@@ -11,6 +11,7 @@ use super::texts;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;
 use crate::keys::Algorithm;
+use crate::shell::with_repeated;
 
 /// The policy of a new key.
 #[derive(Clone, Debug, clap::Args)]
@@ -86,7 +87,8 @@ impl fmt::Display for Made {
             Some(true) | None => Ok(()),
             Some(false) => writeln!(
                 f,
-                "its policy lets nobody use it yet: see \"pqtls store policy set\""
+                "its policy lets nobody use it yet: see {}",
+                with_repeated("\"pqtls store policy set\"")
             ),
         }
     }
