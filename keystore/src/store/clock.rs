@@ -50,9 +50,26 @@ impl Store {
         inner.latest.store(confirmed, Ordering::Relaxed);
         Ok(())
     }
+
+    /// Whether the clock may be right, by the latest time that the store knows. By one that can't be, no key is due, and nothing is
+    /// rotated by age, scheduled or destroyed.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::ClockBehind`] and [`StoreError::ClockAhead`], and those of the storage.
+    pub fn check_time(&self) -> Result<(), StoreError> {
+        let inner = self.inner();
+        inner.check_clock(inner.options.now())
+    }
 }
 
 impl Inner {
+    /// The time, unless the clock is wrong, or nothing is known to compare it with.
+    pub(super) fn time(&self) -> Option<u64> {
+        let now = self.options.now();
+        self.check_clock(now).is_ok().then_some(now)
+    }
+
     /// Notes the time of a change, at most once a minute. What can't be noted now, the next change notes.
     pub(super) fn note_time(&self) {
         let now = self.options.now();

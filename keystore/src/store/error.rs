@@ -118,7 +118,7 @@ pub enum StoreError {
     /// The clock is behind the latest time that the store knows, so one of them is wrong. Where the clock is right,
     /// [`confirm_time`](crate::Store::confirm_time) says so.
     #[error(
-        "the clock is {seconds} seconds behind the latest time at which the store was changed. Set it; or, if it is right, and was \
+        "the clock of the machine that has the store open is {seconds} seconds behind the latest time at which the store was changed. Set it; or, if it is right, and was \
          ahead then, have the time confirmed"
     )]
     ClockBehind {
@@ -128,7 +128,7 @@ pub enum StoreError {
     /// The clock is more than 400 days ahead of the latest time that the store knows, so it may be wrong. Where it is right,
     /// [`confirm_time`](crate::Store::confirm_time) says so.
     #[error(
-        "the clock is {days} days ahead of the latest time at which the store was changed. Set it; or, if it is right, have the \
+        "the clock of the machine that has the store open is {days} days ahead of the latest time at which the store was changed. Set it; or, if it is right, have the \
          time confirmed"
     )]
     ClockAhead {

@@ -222,7 +222,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the keys can't be listed.
+    /// If the keys can't be listed; [`StoreError::ClockBehind`] and [`StoreError::ClockAhead`] if one seems to be due by such
+    /// a clock, and then none is rotated.
     pub fn rotate_due(&self, principal: &Principal) -> Result<Vec<Rotated>, StoreError> {
         self.rotate_due_unless(principal, &|| false)
     }
@@ -266,8 +267,9 @@ impl Store {
                     }
                 };
                 if is_due {
-                    // It comes again soon, and would make all these keys for nothing each time.
-                    if principal.is_auto_rotate() {
+                    // By a wrong clock nobody knows what is due. The server comes again soon, and would make all these keys for
+                    // nothing each time.
+                    if rotated.is_empty() || principal.is_auto_rotate() {
                         inner.check_clock(inner.options.now())?;
                     }
                     match inner.rotate_in_place(principal, &name, When::Due) {

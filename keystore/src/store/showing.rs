@@ -48,7 +48,7 @@ pub struct KeySummary {
     pub created: u64,
     /// When the newest version was made.
     pub rotated: u64,
-    /// Whether it is due for rotation.
+    /// Whether it is due for rotation; not by a clock that is [wrong](Store::check_time), by which everything may be.
     pub is_due: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct KeyDetails {
     pub created: u64,
     /// When the newest version was made.
     pub rotated: u64,
-    /// Whether it is due for rotation.
+    /// Whether it is due for rotation; not by a clock that is [wrong](Store::check_time), by which everything may be.
     pub is_due: bool,
     /// In which token new versions are made, if in any.
     pub token: Option<TokenName>,
@@ -122,6 +122,7 @@ impl Store {
             .retain(|name| grants.permits(principal, Verb::List, name));
         let rows: Vec<_> = names.names.iter().map(RowKey::key).collect();
         let rows = inner.table.read(&rows)?;
+        let now = inner.time();
         let mut page = KeyPage {
             keys: Vec::new(),
             damaged: names.damaged,
@@ -129,7 +130,7 @@ impl Store {
         };
         for name in &names.names {
             match rows.key(name) {
-                Ok(Some(record)) => page.keys.push(summary(name, &record, inner.options.now())),
+                Ok(Some(record)) => page.keys.push(summary(name, &record, now)),
                 Ok(None) => {}
                 Err(error) => page.damaged.push(error),
             }
@@ -183,7 +184,7 @@ impl Store {
             algorithm: record.algorithm,
             created: record.created,
             rotated: record.rotated,
-            is_due: record.is_due(inner.options.now()),
+            is_due: inner.time().is_some_and(|now| record.is_due(now)),
             token: record.token,
             versions: versions
                 .into_iter()
@@ -194,7 +195,7 @@ impl Store {
     }
 }
 
-fn summary(name: &KeyName, record: &KeyRecord, now: u64) -> KeySummary {
+fn summary(name: &KeyName, record: &KeyRecord, now: Option<u64>) -> KeySummary {
     let newest = record.newest();
     KeySummary {
         name: name.clone(),
@@ -203,7 +204,7 @@ fn summary(name: &KeyName, record: &KeyRecord, now: u64) -> KeySummary {
         state: record.state(newest).unwrap_or(VersionState::Disabled),
         created: record.created,
         rotated: record.rotated,
-        is_due: record.is_due(now),
+        is_due: now.is_some_and(|now| record.is_due(now)),
     }
 }
 

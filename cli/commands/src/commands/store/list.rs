@@ -11,7 +11,7 @@ use super::check::damage;
 use super::moment;
 use crate::commands::custody::{Opened, Place};
 use crate::exit_status::ExitStatus;
-use crate::failure::{Failure, StoreFailure};
+use crate::failure::{Failure, StoreFailure, of_store_error};
 use crate::report::{self, Report};
 
 /// List the keys of a store
@@ -46,6 +46,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         None => opened.store.indexed_keys(&opened.principal)?,
         Some(_) => None,
     };
+    let clock = opened.store.check_time();
+    if arguments.due {
+        clock?;
+    } else if let Err(error) = clock {
+        warn_of_clock(&error);
+    }
     // Before anything is printed: who asks may have no right to it.
     let first = opened.store.list(&opened.principal, tenant, None, PAGE)?;
     let listing = Listing {
@@ -72,6 +78,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
             done
         }
     }
+}
+
+/// Says that nobody knows what is due.
+pub(super) fn warn_of_clock(error: &StoreError) {
+    report::warn(format_args!(
+        "it is not known what is due: {}",
+        of_store_error(error)
+    ));
 }
 
 /// Keys that are read from the store while they are printed: memory may not hold all of them.

@@ -55,7 +55,12 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
         None => {
             let Opened { store, principal } = &arguments.place.open()?;
-            store.rotate_due(principal)?
+            let rotated = store.rotate_due(principal)?;
+            if rotated.is_empty() {
+                // Otherwise it is not known that none is due.
+                store.check_time()?;
+            }
+            rotated
         }
     };
     let count = rotated.len();

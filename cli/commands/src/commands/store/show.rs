@@ -5,6 +5,7 @@ use core::fmt;
 use pq_keystore::{KeyName, VersionDetails, VersionState};
 use serde::Serialize;
 
+use super::list::warn_of_clock;
 use super::moment;
 use crate::commands::custody::Place;
 use crate::commands::key::KeyFacts;
@@ -41,6 +42,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         due: details.is_due,
         versions: details.versions.iter().map(Line::of).collect(),
     };
+    if let Err(error) = opened.store.check_time() {
+        warn_of_clock(&error);
+    }
     report::print(&report, json)?;
     Ok(ExitStatus::Done)
 }
