@@ -1512,6 +1512,48 @@ fn of_many_requests_that_of_a_compromised_key_is_refused_alone() {
 
 /// What the ledger recorded before an error is told, and written.
 #[cfg(unix)]
+/// The names of a first try on one machine, and keys for programs that know no others.
+#[test]
+fn what_init_was_asked_for_is_permitted() {
+    let folder = Folder::new();
+    folder
+        .pqtls(
+            "ca init --name Local --algorithm ECDSA-P256 --dns localhost --ip 127.0.0.1 --ip ::1",
+        )
+        .ok();
+    for algorithm in ["ML-DSA-44", "ECDSA-P256"] {
+        folder
+            .pqtls(&format!(
+                "ca issue localhost 127.0.0.1 ::1 --new-key {algorithm}.key --algorithm {algorithm} --out {algorithm}.pem"
+            ))
+            .ok();
+        folder
+            .pqtls(&format!(
+                "cert verify {algorithm}.pem --roots ca/root.pem --name localhost"
+            ))
+            .ok();
+    }
+    let issue = "ca issue --new-key x.key --out x.pem";
+    folder
+        .pqtls(&format!("{issue} intranet"))
+        .fails(4, "names.dns");
+    folder
+        .pqtls(&format!("{issue} localhost --algorithm Ed25519"))
+        .fails(4, "keys.algorithms");
+    // Without such names, and with ML-DSA, nothing more is permitted than before.
+    folder.pqtls("ca init --dir other --name Other").ok();
+    let issue = "ca issue --dir other --new-key x.key --out x.pem";
+    folder
+        .pqtls(&format!("{issue} localhost"))
+        .fails(4, "single-label = true below [names]");
+    folder
+        .pqtls(&format!("{issue} a.example --algorithm ECDSA-P256"))
+        .fails(4, "keys.algorithms");
+    folder
+        .pqtls("ca init --dir x --name X --dns 127.0.0.1")
+        .fails(2, "--ip takes addresses and networks");
+}
+
 #[test]
 fn what_was_issued_before_an_error_is_told() {
     let folder = folder_with_ca();

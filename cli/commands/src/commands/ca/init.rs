@@ -2,6 +2,7 @@
 //! not at all.
 
 use core::fmt;
+use core::net::IpAddr;
 use core::time::Duration;
 use std::path::Path;
 
@@ -30,7 +31,8 @@ use crate::shell::quoted;
 /// It has a root, which clients trust, and below it a key that issues, so that the root's key can be kept
 /// elsewhere. The names that the CA is for are constraints in its certificate and rules of its policy: clients
 /// accept no certificates of this CA for other DNS names and addresses, nor e-mail addresses and URIs at other hosts,
-/// unless it gets --only-hosts. The policy says what else may be issued.
+/// unless it gets --only-hosts. The policy says what else may be issued: keys of ML-DSA, and of the CA's own algorithm if that is
+/// classical; and no name of a single label, unless --dns names one, such as localhost.
 ///
 /// A passphrase encrypts both keys; then commands that use one of them ask for it, or take it by their own options.
 /// Without one, whoever can read the files of the keys can act as the CA.
@@ -142,6 +144,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca init --name \"Example CA\" --dns example.org --ip 192.0.2.0/24
+  $ pqtls ca init --dir local-ca --name \"Local CA\" --dns localhost --ip 127.0.0.1 --ip ::1
   $ pqtls ca init --dir old-ca --name \"Small CA\" --root SLH-DSA-SHA2-128f
   $ echo 'correct horse battery staple' > ca-secret.txt
   $ pqtls ca init --dir safe-ca --name \"Safe CA\" --passphrase-file ca-secret.txt
@@ -413,7 +416,29 @@ fn names(arguments: &Arguments) -> (Constraints, String) {
         only_hosts: arguments.only_hosts,
     };
     let policy = Policy::default_text(&patterns, &networks, &arguments.list_urls);
-    (constraints, policy)
+    (constraints, permitting_what_is_asked(policy, arguments))
+}
+
+/// A policy by default that also permits what the options say: a name of a single label, such as localhost, and keys of the
+/// CA's own algorithm, than which its certificates are no stronger.
+fn permitting_what_is_asked(mut policy: String, arguments: &Arguments) -> String {
+    if arguments
+        .dns
+        .iter()
+        .any(|domain| !domain.name.contains('.'))
+    {
+        policy = policy.replacen("\n#single-label = false\n", "\nsingle-label = true\n", 1);
+    }
+    if let Algorithm::Classical(own) = arguments.algorithm {
+        let own = match own.name() {
+            name if name.starts_with("RSA") => "RSA",
+            name => name,
+        };
+        let last = "\"ML-DSA-87\"]\n";
+        let with_own = format!("\"ML-DSA-87\", \"{own}\"]\n");
+        policy = policy.replacen(last, &with_own, 1);
+    }
+    policy
 }
 
 /// Reads the text that stands in policies for everything of a kind.
@@ -436,6 +461,9 @@ pub(super) fn domain(text: &str) -> Result<Domain, String> {
     let pattern = format!(".{name}").parse();
     match pattern {
         Ok(pattern) if !name.is_empty() => Ok(Domain { name, pattern }),
+        _ if name.parse::<IpAddr>().is_ok() => Err(
+            "it is an address; --ip takes addresses and networks".into(),
+        ),
         _ => Err(
             "it is not a domain; write one such as \"example.org\", which stands for itself and all names below it, in \
              other scripts as \"xn--...\"; without --dns and --ip, the CA is for all names"
