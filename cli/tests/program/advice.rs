@@ -111,6 +111,33 @@ fn a_state_says_what_is_to_be_done() {
     );
 }
 
+/// Who gives something else than what a store is sealed under is told the option for that.
+#[test]
+fn the_option_for_what_a_store_is_sealed_under_is_told() {
+    let folder = Folder::new();
+    make_keks(&folder);
+    folder.write("pw", "correct horse\n");
+    folder.pqtls("store init --kek-file kek").ok();
+    folder
+        .pqtls("store init --store other.redb --store-passphrase-file pw")
+        .ok();
+    for (options, words) in [
+        (
+            "--store-passphrase-file pw",
+            "give this one, with --kek-file FILE",
+        ),
+        (
+            "--store other.redb --kek-file kek",
+            "give this one, with --store-passphrase-file FILE",
+        ),
+        ("", "--kek-pkcs11 LABEL (with --pkcs11-module and --token)"),
+    ] {
+        let refused = folder.pqtls(&format!("store list {options}"));
+        assert_ne!(refused.status(), 0, "{options}");
+        assert!(refused.stderr().contains(words), "{}", refused.stderr());
+    }
+}
+
 #[test]
 fn a_store_that_is_there_is_not_to_be_made() {
     let folder = Folder::new();

@@ -99,6 +99,38 @@ fn refuses(folder: &Folder, line: &str, status: i32, words: &str) {
     );
 }
 
+/// The server says where it is, and why it is not where something else is.
+#[test]
+fn the_address_that_is_said_is_the_one_that_is_listened_on() {
+    let folder = with_server(&[]);
+    let first = Served::start(&folder, "--mount a=b/c --listen 127.0.0.1:0");
+    let (serving, port) = (&first.serving, first.port);
+    let expected = format!("Serving https://localhost:{port}/ on 127.0.0.1:{port}");
+    assert_eq!(*serving, expected);
+    let taken = format!("127.0.0.1:{port}");
+    folder
+        .pqtls("store init --store other.redb --kek-file kek")
+        .ok();
+    let serve = "store serve --store other.redb --kek-file kek --cert server.pem --key server.key --tokens tokens.toml";
+    for options in [
+        format!("--listen {taken}"),
+        format!("--listen 127.0.0.1:0 --metrics {taken}"),
+    ] {
+        let refused = folder.pqtls(&format!("{serve} {options}"));
+        let words =
+            format!("can't listen on {taken}, where something else listens already; choose");
+        assert!(refused.stderr().contains(&words), "{}", refused.stderr());
+        assert_eq!(refused.status(), 3);
+    }
+    drop(first);
+    if cfg!(target_os = "linux") {
+        let other = Served::start(&folder, "--mount a=b/c --listen 127.0.0.2:0");
+        let port = other.port;
+        let expected = format!("Serving https://127.0.0.2:{port}/ on 127.0.0.2:{port}");
+        assert_eq!(other.serving, expected);
+    }
+}
+
 #[test]
 fn they_sign_files_requests_messages_and_tokens() {
     let folder = with_server(&[]);

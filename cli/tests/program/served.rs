@@ -14,6 +14,8 @@ pub(crate) const TOKEN: &str = "a-token-of-a-test";
 pub(crate) struct Served {
     child: Child,
     pub(crate) port: u16,
+    /// The first line that it said.
+    pub(crate) serving: String,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
@@ -53,9 +55,12 @@ impl Served {
 
     /// The same with a TLS key that the options name. What it says of itself is in `log`.
     pub(crate) fn start_with(folder: &Folder, options: &str) -> Self {
-        let line = format!(
-            "store serve --kek-file kek --cert server.pem --tokens tokens.toml --listen 127.0.0.1:0 {options}"
-        );
+        let line =
+            format!("store serve --kek-file kek --cert server.pem --tokens tokens.toml {options}");
+        let line = match options.contains("--listen") {
+            true => line,
+            false => line + " --listen 127.0.0.1:0",
+        };
         let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));
         command
             .args(line.split_whitespace())
@@ -71,14 +76,12 @@ impl Served {
         let serving = lines.next();
         let serving = serving.unwrap_or_else(|| panic!("{}", folder.read("log")));
         let serving = serving.unwrap();
-        assert!(
-            serving.starts_with("Serving https://localhost:"),
-            "{serving}"
-        );
+        assert!(serving.starts_with("Serving https://"), "{serving}");
         Self {
             child,
             port: port_of(&serving),
             lines,
+            serving,
         }
     }
 

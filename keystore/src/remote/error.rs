@@ -45,7 +45,7 @@ pub enum RemoteError {
     #[error("{0}")]
     Transport(TransportError),
     /// The server refused.
-    #[error("the key server refused with status {status}: {}", .errors.join("; "))]
+    #[error("the key server refused with status {status}: {}", said(.errors))]
     Refused {
         /// The status of HTTP.
         status: u16,
@@ -67,6 +67,13 @@ pub enum RemoteError {
     /// The public key can't be read or used.
     #[error("{0}")]
     Key(AnyKeyError),
+}
+
+fn said(errors: &[String]) -> String {
+    match errors.iter().all(|error| error.trim().is_empty()) {
+        true => "it doesn't say why".into(),
+        false => errors.join("; "),
+    }
 }
 
 impl RemoteError {

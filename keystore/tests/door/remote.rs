@@ -235,6 +235,8 @@ fn no_other_answer_says_that_there_is_no_key() {
     ] {
         let refused = store(status, body).show("a").unwrap_err();
         assert!(!refused.is_no_key(), "{status} {body}: {refused}");
+        // What has no word has an end nevertheless.
+        assert!(!refused.to_string().ends_with(": "), "{refused}");
         assert!(
             store(status, body).public_key("a", None).is_err(),
             "{status} {body}"

@@ -29,7 +29,10 @@ pub enum OptionError {
         keys: usize,
     },
     /// An address can't be listened on.
-    #[error("can't listen on {address}; choose another address or port with {option}")]
+    #[error(
+        "can't listen on {address}{}; choose another address or port with {option}",
+        because(source)
+    )]
     Listen {
         /// The address.
         address: ListenAddress,
@@ -89,4 +92,13 @@ pub enum OptionError {
     /// Revocation lists can't be used.
     #[error(transparent)]
     Revocation(#[from] RevocationError),
+}
+
+/// Why an address can't be listened on, if the system's words alone don't say it.
+fn because(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => ", where something else listens already",
+        io::ErrorKind::AddrNotAvailable => ", which this machine doesn't have",
+        _ => "",
+    }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pq_keystore::audit::InvalidHead;
+use pq_keystore::custody::TokenError;
 use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal};
 use pq_keystore::sealing::{KekError, KekForm, KekServerProblem};
 use pq_keystore::storage::{CopyError, StorageError};
@@ -26,8 +27,8 @@ pub(crate) enum StoreFailure {
     #[error("{}", of_store_error(.0))]
     Store(StoreError),
     #[error(
-        "{0} is sealed under a key: give it with --kek-file FILE, --kek-credential NAME, --kek-transit ADDRESS or \
-         --store-passphrase-file FILE, or run this at a terminal to be asked for a passphrase"
+        "{0} is sealed under a key: give it with --kek-file FILE, --kek-credential NAME, --kek-pkcs11 LABEL (with --pkcs11-module \
+         and --token), --kek-transit ADDRESS or --store-passphrase-file FILE, or run this at a terminal to be asked for a passphrase"
     )]
     NoKek(String),
     #[error("{0}; \"(umask 077; head -c 32 /dev/urandom > NEW)\" makes one in a new file")]
@@ -206,7 +207,7 @@ pub(crate) enum StoreFailure {
         state: VersionState,
         what: &'static str,
     },
-    #[error("the store can't be served: {0}")]
+    #[error("the store can't be served: {}", with_causes(&**.0))]
     Serve(Box<dyn Error + Send + Sync>),
 }
 
@@ -332,6 +333,20 @@ impl StoreFailure {
     }
 }
 
+/// An error and what caused it, as far as its text doesn't have that.
+fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text += &format!(": {said}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
 /// Why a store was not copied, and what is there now.
 fn of_copy(error: &CopyError) -> String {
     match error {
@@ -429,6 +444,29 @@ fn of_server(problem: KekServerProblem) -> &'static str {
     }
 }
 
+/// The option for what a store is sealed under.
+fn of_kind(found: &str) -> &'static str {
+    match found {
+        "key-file" => ", with --kek-file FILE",
+        "credential" => ", with --kek-credential NAME",
+        "pkcs11" => ", with --kek-pkcs11 LABEL, --pkcs11-module FILE and --token LABEL",
+        "transit" => ", with --kek-transit ADDRESS",
+        "passphrase" => ", with --store-passphrase-file FILE, or at a terminal",
+        _ => "",
+    }
+}
+
+/// What to do about a token that does not do something.
+fn of_token(error: &TokenError) -> &'static str {
+    match error {
+        TokenError::NotGiven => ": --pkcs11-module, --token and --pin-file",
+        TokenError::Pin(_) | TokenError::PinSource(_) => "; check --pin-file or --pin-credential",
+        TokenError::Module { .. } => "; check --pkcs11-module",
+        TokenError::NoObject(_) => ", with --token-serial",
+        _ => "",
+    }
+}
+
 /// Why a store did not do something, and what to do, in options of the command line.
 pub(crate) fn of_store_error(error: &StoreError) -> String {
     if let StoreError::Kek(KekError::Length { file, form, .. }) = error {
@@ -460,13 +498,29 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         StoreError::ClockBehind { .. } | StoreError::ClockAhead { .. } => {
             ", by \"pqtls store confirm-time\""
         }
-        StoreError::State { .. } => "; see \"pqtls store show\"",
+        StoreError::State { .. } | StoreError::NotYet { .. } => "; see \"pqtls store show\"",
+        StoreError::BelowMinimum { .. } => "; see \"pqtls store policy show\"",
+        StoreError::ExportableChanged(_) => {
+            "; leave it as \"pqtls store policy show\" has it, or make another key"
+        }
+        StoreError::Algorithm { .. } => {
+            "; name another key: \"pqtls store list\" says what each is of"
+        }
+        StoreError::StoreExists(_) => "; choose another place with --store",
+        StoreError::Log(_) => {
+            "; find out who changed the store before you use its keys, or restore a backup"
+        }
         StoreError::HeadNotReached { .. } => {
             "; find out who changed the store before you use its keys"
         }
         StoreError::Kek(KekError::Wrong { .. } | KekError::Other { .. }) => {
             "; give that one, or open a backup from before"
         }
+        StoreError::Kek(KekError::Kind { found }) => of_kind(found),
+        StoreError::Kek(KekError::NotAvailable { .. }) => {
+            "; check the option or variable that names it"
+        }
+        StoreError::Token { error, .. } => of_token(error),
         StoreError::Kek(KekError::Guessable { .. }) => {
             "; \"(umask 077; head -c 32 /dev/urandom > NEW)\" makes one in a new file"
         }
@@ -477,6 +531,7 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         StoreError::Storage(StorageError::NotOpened { .. }) => {
             "; check where the store is (--store), or make one with \"pqtls store init\""
         }
+        StoreError::Storage(StorageError::Full { .. }) => "; make room, and try again",
         StoreError::Storage(StorageError::InUse { .. }) => {
             "; try again, or keep the store in PostgreSQL (docs/keys.md)"
         }

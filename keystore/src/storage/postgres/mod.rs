@@ -29,7 +29,7 @@ use super::{MAX_CHANGE_ROWS, Storage};
 
 /// What the database is for, with the schema by default.
 const PURPOSE: Purpose = Purpose {
-    what: "the store's PostgreSQL database",
+    what: "the PostgreSQL database",
     schema: "pq_keystore",
     program: "pq-keystore",
 };

@@ -9,6 +9,7 @@ mod rotating;
 
 use alloc::sync::Arc;
 use core::convert::Infallible;
+use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::str::FromStr;
 use core::time::Duration;
 use std::io::{self, Write};
@@ -280,7 +281,7 @@ async fn serve(
     let rotating = (!arguments.no_rotation).then(|| tokio::spawn(rotating));
     let tokens = tokio::spawn(keep_reading(access, door));
     welcome(
-        listening.server.local_addr().port(),
+        listening.server.local_addr(),
         listening.server.listens_on(),
         &listening.notes(),
     )
@@ -296,15 +297,16 @@ async fn serve(
 }
 
 /// Prints on standard output; programs read the address from the first line.
-fn welcome(port: u16, places: &[String], notes: &str) -> io::Result<()> {
+fn welcome(address: SocketAddr, places: &[String], notes: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match port {
-        0 => writeln!(out, "Serving on {}", places.join(", "))?,
-        _ => writeln!(
-            out,
-            "Serving https://localhost:{port}/ on {}",
-            places.join(", ")
-        )?,
+    let (ip, places) = (address.ip(), places.join(", "));
+    let is_localhost = ip.is_unspecified()
+        || [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()].contains(&ip);
+    match address.port() {
+        0 => writeln!(out, "Serving on {places}")?,
+        port if is_localhost => writeln!(out, "Serving https://localhost:{port}/ on {places}")?,
+        // An address of version 6 is in brackets.
+        _ => writeln!(out, "Serving https://{address}/ on {places}")?,
     }
     write!(out, "{notes}")?;
     out.flush()
