@@ -203,7 +203,7 @@ impl AuditEntry {
         let (record, _) = value
             .split_last_chunk::<TAG_LEN>()
             .ok_or(InvalidRecord::CutShort)?;
-        let (mut reader, has_deed) = Reader::of_formats([FORMAT, FORMAT_WITH_DEED], record)?;
+        let (mut reader, format) = Reader::of_formats(&[FORMAT, FORMAT_WITH_DEED], record)?;
         let (store, sequence, time) = (reader.array()?, reader.u64()?, reader.u64()?);
         let nonce = reader.array()?;
         let principal = match reader.text()? {
@@ -214,12 +214,12 @@ impl AuditEntry {
         };
         let verb = reader.text()?.parse();
         let verb = verb.map_err(|_| InvalidRecord::Value("no such verb"))?;
-        let deed: Option<Deed> = match has_deed {
-            true => {
+        let deed: Option<Deed> = match format {
+            FORMAT_WITH_DEED => {
                 let deed = reader.text()?.parse();
                 Some(deed.map_err(|()| InvalidRecord::Value("no such deed"))?)
             }
-            false => None,
+            _ => None,
         };
         if deed.is_some_and(|deed| deed.verb() != verb) {
             return Err(InvalidRecord::Value("a deed of another verb"));
