@@ -216,7 +216,7 @@ fn what_fails_at_a_server_is_told_with_a_code() {
         (
             at.replace("https://", "https://me:hunter2@"),
             2,
-            "no user and no password",
+            "no user, no password and no token",
         ),
         (at.replace("https://", "http://"), 2, "begins with https://"),
         (

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 use super::MAX_BATCH;
 use super::algorithms::{KeyType, encapsulates};
 use super::call::{Call, version_len};
-use super::keys::public_key;
+use super::keys::{are_gone, public_key};
 use super::paths::parameter;
 use super::quoting::Quoted;
 use super::refusal::Refusal;
@@ -68,6 +68,9 @@ pub(super) fn export(
         Err(StoreError::NotFound(_)) => return Err(Refusal::nothing()),
         known => known?,
     };
+    if are_gone(&versions) {
+        return Err(Refusal::nothing());
+    }
     let algorithm = call.store.algorithm(call.principal, verb, name)?;
     let format = match parameter(call.query, "format") {
         None | Some("" | "default") => Format::Default,

@@ -7,7 +7,7 @@ use super::body::{
     self, Asked, Flag, NO_DERIVED_KEYS, Number, Parameter, Period, Text, refuse_asked,
 };
 use super::call::Call;
-use super::keys::{already, new_policy, refuse_set, rotation};
+use super::keys::{already, deleted, new_policy, refuse_set, rotation};
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::KeyName;
@@ -87,7 +87,7 @@ pub(super) fn import(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
     match call.store.import_key(call.principal, name, &key, &policy) {
         Err(StoreError::Exists(_)) => already(call, name, |_| false),
         imported => {
-            imported?;
+            imported.map_err(deleted)?;
             Ok(Response::done())
         }
     }

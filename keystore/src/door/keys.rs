@@ -34,6 +34,9 @@ const MAX_WARNINGS: usize = 100;
 /// How long a destruction waits for keys that may not be deleted, if the policy of new keys doesn't say it.
 const NOT_DELETED_BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How often a deletion looks whether a version was made meanwhile.
+const MAX_ROUNDS: usize = 100;
+
 /// The shortest time between rotations, as with Vault.
 const SHORTEST_ROTATION: Duration = Duration::from_secs(60 * 60);
 
@@ -103,7 +106,7 @@ pub(super) fn create(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusa
         Err(StoreError::Exists(_)) => already(call, name, |key| {
             key.algorithm == algorithm && key.policy.exportable == policy.exportable
         }),
-        created => made(&created?),
+        created => made(&created.map_err(deleted)?),
     }
 }
 
@@ -129,6 +132,17 @@ pub(super) fn new_policy(call: &Call<'_>, exportable: bool) -> Policy {
     }
 }
 
+/// Why there can't be a key of a name, in words for who makes one.
+pub(super) fn deleted(error: StoreError) -> Refusal {
+    match error {
+        StoreError::Deleted(name) => Refusal::bad(format!(
+            "key {} was deleted, and its name is not used again: signatures and the audit log name its versions; take another name",
+            name.name()
+        )),
+        error => error.into(),
+    }
+}
+
 /// With Vault, creating a key that is there already does nothing. It does so here if it is such a key, and whoever asks
 /// may see that.
 pub(super) fn already(
@@ -138,10 +152,6 @@ pub(super) fn already(
 ) -> Result<Response, Refusal> {
     let there = || Refusal::bad(format!("key {} exists already", name.name()));
     match call.store.show(call.principal, name) {
-        Ok(key) if is_deleted(&key) => Err(Refusal::bad(format!(
-            "key {} was deleted, and its name is not used again: signatures and the audit log name its versions; take another name",
-            name.name()
-        ))),
         Ok(key) if is_wanted(&key) => Ok(Response::done()),
         Ok(_) | Err(StoreError::Denied { .. }) => Err(there()),
         Err(error) => Err(error.into()),
@@ -270,11 +280,12 @@ pub(super) fn public_key(key: &AnyPublicKey) -> String {
 
 /// Whether a key was deleted by the door: nothing of it is left that is of use.
 fn is_deleted(key: &KeyDetails) -> bool {
-    key.versions.iter().all(|version| is_gone(version.state))
+    key.versions.iter().all(|version| version.state.is_gone())
 }
 
-fn is_gone(state: VersionState) -> bool {
-    state == VersionState::Destroyed { verifies: false }
+/// The same of its versions.
+pub(super) fn are_gone(versions: &[(Version, VersionState)]) -> bool {
+    versions.iter().all(|(_, state)| state.is_gone())
 }
 
 #[derive(Serialize)]
@@ -312,10 +323,10 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
                 continue;
             }
             // Of most keys the newest version says that they are there.
-            if is_gone(key.state) {
+            if key.state.is_gone() {
                 let found = call.store.versions(call.principal, Verb::Show, &key.name);
                 match found.map(|(_, versions)| versions) {
-                    Ok(versions) if versions.iter().all(|(_, state)| is_gone(*state)) => continue,
+                    Ok(versions) if are_gone(&versions) => continue,
                     // It was listed, so it stays so.
                     Ok(_) | Err(StoreError::Denied { .. }) => {}
                     Err(StoreError::NotFound(_)) => continue,
@@ -490,7 +501,7 @@ pub(super) fn configure(call: &Call<'_>, name: &KeyName) -> Result<Response, Ref
 
 pub(super) fn no_key(error: StoreError) -> Refusal {
     match error {
-        StoreError::NotFound(name) => Refusal::bad(format!(
+        StoreError::NotFound(name) | StoreError::Deleted(name) => Refusal::bad(format!(
             "no existing key named {} could be found",
             name.name()
         )),
@@ -537,6 +548,9 @@ pub(super) fn trim(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
     };
     let found = call.store.versions(call.principal, Verb::Destroy, name);
     let (policy, versions) = found.map_err(no_key)?;
+    if are_gone(&versions) {
+        return Err(no_key(StoreError::Deleted(name.clone())));
+    }
     let first = versions.first().map_or(Version::FIRST, |(first, _)| *first);
     // In the order of Vault's path_trim.go. There, no minimum of decryption is 0.
     let refused = match Version::new(number) {
@@ -567,33 +581,49 @@ pub(super) fn trim(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
     Ok(Response::done())
 }
 
-/// Destroys all versions, step by step; if it fails on the way, asking again goes on.
+/// Destroys all versions, step by step; if it fails on the way, asking again goes on. One that is made meanwhile goes as well.
+/// Once all are gone, none is made any more.
 pub(super) fn delete(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
-    let (store, principal) = (call.store, call.principal);
     for verb in [Verb::Destroy, Verb::Schedule, Verb::Disable] {
         call.require(verb, name)?;
     }
-    let (policy, versions) = store
-        .versions(principal, Verb::Destroy, name)
-        .map_err(no_key)?;
+    let found = call.store.versions(call.principal, Verb::Destroy, name);
+    let (policy, mut versions) = found.map_err(no_key)?;
+    // Whoever lost the answer asks again.
+    if are_gone(&versions) {
+        return Ok(Response::done());
+    }
     if !policy.destroy_after.is_zero() {
         return Err(Refusal::bad("deletion is not allowed for this key"));
     }
-    for (version, mut state) in versions {
-        let id = name.at(version);
-        if state.verifies() {
-            store.disable(principal, &id)?;
-            state = match state {
-                VersionState::Enabled => VersionState::Disabled,
-                state => state,
-            };
+    for _ in 0..MAX_ROUNDS {
+        for (version, state) in versions {
+            destroy(call, &name.at(version), state)?;
         }
-        if state == VersionState::Disabled {
-            store.schedule_destruction(principal, &id, Duration::ZERO)?;
-        }
-        if !matches!(state, VersionState::Destroyed { .. }) {
-            store.destroy(principal, &id)?;
+        let left = call.store.versions(call.principal, Verb::Destroy, name);
+        versions = left.map_err(no_key)?.1;
+        if are_gone(&versions) {
+            return Ok(Response::done());
         }
     }
-    Ok(Response::done())
+    Err(StoreError::Contended.into())
+}
+
+/// Leaves nothing of a version that is of use.
+fn destroy(call: &Call<'_>, id: &KeyId, mut state: VersionState) -> Result<(), Refusal> {
+    let (store, principal) = (call.store, call.principal);
+    if state.verifies() {
+        store.disable(principal, id)?;
+        state = match state {
+            VersionState::Enabled => VersionState::Disabled,
+            state => state,
+        };
+    }
+    if state == VersionState::Disabled {
+        store.schedule_destruction(principal, id, Duration::ZERO)?;
+    }
+    if !matches!(state, VersionState::Destroyed { .. }) {
+        store.destroy(principal, id)?;
+    }
+    Ok(())
 }

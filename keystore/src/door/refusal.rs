@@ -63,6 +63,8 @@ impl From<StoreError> for Refusal {
         let code = error.code();
         match error {
             StoreError::Denied { .. } => Self::denied(),
+            // Nobody else but who makes one of this name has to know that there was one.
+            StoreError::Deleted(name) => StoreError::NotFound(name).into(),
             StoreError::Abandoned => Self::gone(),
             _ if error.retry() => Self {
                 problem: Some(error.to_string()),

@@ -57,6 +57,11 @@ impl VersionState {
     }
 
     /// Whether there is a private key.
+    /// Whether nothing of the version is of use any more: it was destroyed, and verifies nothing.
+    pub(crate) fn is_gone(self) -> bool {
+        self == Self::Destroyed { verifies: false }
+    }
+
     pub(crate) fn has_private_key(self) -> bool {
         !matches!(self, Self::Destroyed { .. })
     }
@@ -207,9 +212,18 @@ impl KeyRecord {
         self.policy.grants.permits(principal, verb) || is_auto && self.policy.rotate_after.is_some()
     }
 
+    /// Whether the key was deleted: nothing of any version is of use any more. Then none follows, since names of versions are
+    /// not used again.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.states.iter().all(|state| state.is_gone())
+    }
+
     /// Whether the newest version is older than the policy wants, or its age isn't known, as it was made by a clock that was
-    /// ahead.
+    /// ahead. A key none of whose versions is enabled is not to be used, and so is never due.
     pub(crate) fn is_due(&self, now: u64) -> bool {
+        if !self.states.contains(&VersionState::Enabled) {
+            return false;
+        }
         let age = Duration::from_millis(now.saturating_sub(self.rotated));
         let ahead = Duration::from_millis(self.rotated.saturating_sub(now));
         let limit = self.policy.rotate_after;

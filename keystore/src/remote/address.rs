@@ -58,9 +58,9 @@ pub enum InvalidAddress {
     /// It has not the form of a key's.
     #[error("it has the form https://HOST:PORT/v1/MOUNT/keys/NAME")]
     KeyForm,
-    /// It has the name of a user or a password in it.
+    /// It has the name of a user, a password or a token in it.
     #[error(
-        "it has no user and no password, which others may read: a token is given apart, in a file"
+        "no user, no password and no token stand in it, since others may read it; a token is given apart, in a file"
     )]
     User,
     /// It is longer than 1,024 bytes.

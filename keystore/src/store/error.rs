@@ -37,6 +37,11 @@ pub enum StoreError {
     /// No version of the key has this public key.
     #[error("no version of {0} has this public key")]
     NoVersionWithKey(KeyName),
+    /// The key was deleted: each of its versions was destroyed, and verifies nothing any more.
+    #[error(
+        "the key {0} was deleted, and its name is not used again, since signatures and the audit log name its versions; take another name"
+    )]
+    Deleted(KeyName),
     /// There is such a key already.
     #[error("there is a key {0} already")]
     Exists(KeyName),
@@ -279,6 +284,7 @@ impl StoreError {
             Self::Denied { .. } => "denied",
             Self::NotFound(_) => "not-found",
             Self::VersionNotFound(_) | Self::NoVersionWithKey(_) => "version-not-found",
+            Self::Deleted(_) => "deleted",
             Self::Exists(_) => "exists",
             Self::State { .. } => "state",
             Self::NoEnabledVersion(_) => "no-enabled-version",

@@ -440,6 +440,10 @@ impl Inner {
                 Some(record) => record,
                 None => return Err(StoreError::NotFound(name.clone())),
             };
+            if record.is_deleted() && matches!(verb, Verb::Rotate | Verb::Import | Verb::SetPolicy)
+            {
+                return Err(StoreError::Deleted(name.clone()));
+            }
             let mut draft = rows.change();
             draft.rely_on(&store);
             let (version, value) = decide(rows, &mut record, &mut draft, now)?;

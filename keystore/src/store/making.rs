@@ -105,6 +105,10 @@ impl Inner {
         when: When,
     ) -> Result<KeyId, StoreError> {
         let record = &self.permitted(principal, Verb::Rotate, name)?.record;
+        // Its token would make one for nothing.
+        if record.is_deleted() {
+            return Err(StoreError::Deleted(name.clone()));
+        }
         match token {
             None => {
                 let key = AnyPrivateKey::generate(record.algorithm)?;
@@ -186,8 +190,10 @@ impl Inner {
             if !rows.store()?.grants.permits(principal, verb, name) {
                 return Err(self.denied(principal, verb, Some(name)));
             }
-            if rows.key(name)?.is_some() {
-                return Err(StoreError::Exists(name.clone()));
+            match rows.key(name)? {
+                Some(key) if key.is_deleted() => return Err(StoreError::Deleted(name.clone())),
+                Some(_) => return Err(StoreError::Exists(name.clone())),
+                None => {}
             }
             key.check_kept(rows)?;
             let record = KeyRecord {

@@ -151,7 +151,7 @@ impl Store {
         self.inner().measured(Verb::Encapsulate, name, || {
             let inner = self.inner();
             let key = inner.usable(principal, Verb::Encapsulate, name)?;
-            let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
+            let version = key.newest_enabled.ok_or_else(|| no_version(&key))?;
             check_signing_minimum(&key, version)?;
             let public = inner.public(&key, version)?;
             let mut secret = Zeroizing::new([0; 32]);
@@ -211,8 +211,12 @@ impl Store {
     }
 }
 
-pub(super) fn no_version(name: &KeyName) -> StoreError {
-    StoreError::NoEnabledVersion(name.clone())
+pub(super) fn no_version(key: &CachedKey) -> StoreError {
+    let name = key.name.clone();
+    match key.record.is_deleted() {
+        true => StoreError::Deleted(name),
+        false => StoreError::NoEnabledVersion(name),
+    }
 }
 
 pub(super) fn check_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
@@ -294,7 +298,7 @@ impl Inner {
         let mut tries = 0;
         loop {
             let key = self.usable(principal, Verb::Sign, name)?;
-            let version = key.newest_enabled.ok_or_else(|| no_version(name))?;
+            let version = key.newest_enabled.ok_or_else(|| no_version(&key))?;
             check_signing_minimum(&key, version)?;
             match self.private(&key, version, Verb::Sign) {
                 Ok(private) => return Ok((key, version, private)),

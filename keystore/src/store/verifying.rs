@@ -217,7 +217,7 @@ impl Inner {
             }
         }
         Ok(Err(match tried {
-            0 => no_version(&key.name),
+            0 => no_version(key),
             _ => StoreError::InvalidSignature,
         }))
     }

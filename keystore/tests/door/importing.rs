@@ -18,14 +18,14 @@ use crate::kit::{House, ROOT, STRANGER, grants};
 
 const AES_KEY: [u8; 32] = *b"an AES key of 256 bits, at rando";
 
-fn wrapping_key(house: &House) -> RsaKey {
+pub(super) fn wrapping_key(house: &House) -> RsaKey {
     let answer = house.get("wrapping_key").expect(200);
     let pem = answer["data"]["public_key"].as_str().unwrap();
     RsaKey::from_public_key_pem(pem).unwrap()
 }
 
 /// Wraps as Vault's guide says, in Go and with HSMs.
-fn wrap(key: &RsaKey, text: &[u8]) -> Vec<u8> {
+pub(super) fn wrap(key: &RsaKey, text: &[u8]) -> Vec<u8> {
     let mut wrapped = key.oaep_encrypt::<Sha256>(&AES_KEY).unwrap();
     let mut sealed = vec![0; text.len().next_multiple_of(8) + 8];
     let cipher = KwpAes256::new(&AES_KEY.into());

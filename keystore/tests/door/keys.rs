@@ -3,12 +3,14 @@
 use alloc::sync::Arc;
 use core::time::Duration;
 
+use base64ct::{Base64, Encoding};
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnyPublicKey, AnySigningKey, Readable};
 use pq_keystore::door::{AccessList, Door, MAX_BATCH, Request};
 use pq_keystore::policy::{Role, Verbs};
 use pq_keystore::storage::MemoryStorage;
 use serde_json::{Value, json};
 
+use super::importing::{wrap, wrapping_key};
 use crate::kit::{House, ROOT, STRANGER, damage};
 
 #[test]
@@ -379,10 +381,10 @@ fn deleted_only_if_allowed() {
     house.post("sign/a", r#"{"input": "aGVsbG8="}"#).error(400);
     let body = format!(r#"{{"input": "aGVsbG8=", "signature": {signature:?}}}"#);
     house.post("verify/a", &body).error(400);
-    assert_eq!(house.get("export/signing-key/a").status, 200);
-    house
-        .post("keys/a", r#"{"type":"mldsa-44","exportable":true}"#)
-        .error(400);
+    for kind in ["signing-key", "public-key"] {
+        let exported = house.get(&format!("export/{kind}/a"));
+        assert_eq!(exported.expect(404), json!({"errors": []}));
+    }
     for (path, body) in [
         ("keys/a", r#"{"type":"mldsa-44","exportable":true}"#),
         ("keys/a", r#"{"type":"ed25519"}"#),
@@ -396,6 +398,71 @@ fn deleted_only_if_allowed() {
     // Asked again, it is done.
     house.ask(ROOT, "DELETE", "keys/a", "").expect(204);
     assert!(house.verifies("b", &house.signature("b")));
+}
+
+/// What was deleted is gone for good, whoever asks for another version of it: also the server itself, when its period is over.
+#[test]
+fn what_was_deleted_does_not_come_back() {
+    let house = House::new();
+    let hourly = r#"{"type": "ed25519", "exportable": true, "auto_rotate_period": "1h"}"#;
+    house.post("keys/a", hourly).expect(200);
+    house
+        .post("keys/a/config", r#"{"deletion_allowed": true}"#)
+        .expect(204);
+    house.ask(ROOT, "DELETE", "keys/a", "").expect(204);
+    let key = AnyPrivateKey::generate(AnyAlgorithm::named("Ed25519").unwrap()).unwrap();
+    let wrapped = wrap(&wrapping_key(&house), &key.to_pkcs8_der().unwrap());
+    let ciphertext = Base64::encode_string(&wrapped);
+    let body = json!({"ciphertext": ciphertext}).to_string();
+    for (path, body) in [
+        ("keys/a/rotate", ""),
+        ("keys/a/config", r#"{"deletion_allowed": false}"#),
+        ("keys/a/trim", r#"{"min_available_version": 1}"#),
+        ("keys/a/import_version", &*body),
+    ] {
+        let said = house.post(path, body).error(400);
+        assert_eq!(said, "no existing key named a could be found", "{path}");
+    }
+    for (path, body) in [
+        ("keys/a", hourly),
+        (
+            "keys/a/import",
+            &*json!({"type": "ed25519", "ciphertext": ciphertext}).to_string(),
+        ),
+    ] {
+        let said = house.post(path, body).error(400);
+        assert!(said.contains("its name is not used again"), "{said}");
+    }
+    let said = house.post("sign/a", r#"{"input": "aGVsbG8="}"#).error(400);
+    assert_eq!(said, "there is no key shop/tokens/a");
+    *house.clock.lock().unwrap() += Duration::from_secs(2 * 60 * 60);
+    assert!(house.door.rotate_due(&|| false).unwrap().is_empty());
+    let root = crate::kit::principal("root");
+    assert!(house.store.rotate_due(&root).unwrap().is_empty());
+    assert_eq!(house.get("keys/a").expect(404), json!({"errors": []}));
+    house.ask(ROOT, "DELETE", "keys/a", "").expect(204);
+}
+
+/// A version that is made while a key is deleted goes, too.
+#[test]
+fn a_deletion_has_what_is_made_meanwhile() {
+    let house = House::new();
+    for round in 0..20 {
+        let path = format!("keys/k{round}");
+        house.create(&path["keys/".len()..], "ed25519");
+        house
+            .post(&format!("{path}/config"), r#"{"deletion_allowed": true}"#)
+            .expect(204);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..5 {
+                    house.post(&format!("{path}/rotate"), "");
+                }
+            });
+            house.ask(ROOT, "DELETE", &path, "").expect(204);
+        });
+        house.get(&path).expect(404);
+    }
 }
 
 #[test]
