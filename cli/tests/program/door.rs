@@ -99,6 +99,31 @@ fn refuses(folder: &Folder, line: &str, status: i32, words: &str) {
     );
 }
 
+/// A CA of ECDSA, whose leaves are of ML-DSA by default: the clients of this program accept the server.
+#[test]
+fn a_server_with_ml_dsa_under_a_classical_root() {
+    let folder = with_server(&[]);
+    folder
+        .pqtls("ca init --name Classical --algorithm ECDSA-P256 --dir classical")
+        .ok();
+    folder
+        .pqtls("ca issue 127.0.0.1 --dir classical --new-key server.key --out server.pem --force")
+        .ok();
+    folder
+        .pqtls(
+            "store new shop/files/app --algorithm ML-DSA-44 --grant operator=user --kek-file kek",
+        )
+        .ok();
+    let served = Served::start(&folder, "--mount files=shop/files");
+    let store = format!(
+        "--store https://127.0.0.1:{}/v1/files --store-token-file token --store-ca classical/root.pem",
+        served.port
+    );
+    folder
+        .pqtls(&format!("store public app --out app.pub {store}"))
+        .ok();
+}
+
 /// The server says where it is, and why it is not where something else is.
 #[test]
 fn the_address_that_is_said_is_the_one_that_is_listened_on() {

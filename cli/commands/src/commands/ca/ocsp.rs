@@ -77,11 +77,11 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     ca_key: CaKeyOptions,
 
-    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
-    key_store: Location,
-
     #[command(flatten)]
     pub(super) place: Place,
+
+    #[command(flatten, next_help_heading = "Key store, for --key store:NAME")]
+    key_store: Location,
 }
 
 const EXAMPLES: &str = "\

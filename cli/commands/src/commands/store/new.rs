@@ -28,7 +28,11 @@ pub(crate) struct Arguments {
         default_value = "ML-DSA-65",
         value_parser = AlgorithmParser,
         hide_possible_values = true,
-        help = format!("One of {}", list_of_algorithms()),
+        help = format!(
+            "One of {}; for the TLS key of a server that clients without ML-DSA are to reach, such as curl with OpenSSL before \
+             3.5: ECDSA-P256",
+            list_of_algorithms()
+        ),
     )]
     algorithm: Algorithm,
 

@@ -33,7 +33,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     agreed: AgreedOptions,
 
-    /// Write the bytes of the signature, without the name of the version
+    /// Write the bytes of the signature, without the name of the version. "pqtls verify" takes those of ML-DSA and SLH-DSA; of other
+    /// keys, "pqtls store verify" does, and OpenSSL those of ECDSA and Ed25519
     #[arg(long)]
     raw: bool,
 

@@ -40,6 +40,10 @@ use crate::files::Source;
 /// Clients show tokens, whose SHA-256 is in the file of --tokens with who they are and until when, or certificates of a CA of
 /// --client-ca that the file names. What each may do, the store's grants and the policies of keys say. The names of keys
 /// under a mount are those of one tenant and purpose. While it serves, no other process can use the store's file.
+///
+/// The server's certificate decides who can connect: curl and others with OpenSSL before 3.5, and older versions of Go and of
+/// browsers, know no ML-DSA, of which keys are by default. For them, make the CA and the server's key with --algorithm ECDSA-P256. "Serve" in
+/// docs/keys.md has all commands up to a request by curl.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, next_line_help = true)]
 pub(crate) struct Arguments {
