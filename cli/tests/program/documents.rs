@@ -67,7 +67,7 @@ fn feature_of<'a>(module: &str, library: &'a str) -> Option<&'a str> {
 #[test]
 fn every_command_of_the_readme_succeeds() {
     let count = run_all(&Folder::new(), include_str!("../../README.md"));
-    assert_eq!(count, 3);
+    assert_eq!(count, 5);
 }
 
 /// Runs the lines of all blocks in a page that are for a shell, and returns how many these were. Without OpenSSL's program, what

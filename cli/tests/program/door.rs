@@ -106,8 +106,9 @@ fn a_server_with_ml_dsa_under_a_classical_root() {
     folder
         .pqtls("ca init --name Classical --algorithm ECDSA-P256 --dir classical")
         .ok();
+    folder.shell("rm server.key server.pem").ok();
     folder
-        .pqtls("ca issue 127.0.0.1 --dir classical --new-key server.key --out server.pem --force")
+        .pqtls("ca issue 127.0.0.1 --dir classical --new-key server.key --out server.pem")
         .ok();
     folder
         .pqtls(
