@@ -59,12 +59,20 @@ const PURPOSE: Purpose = Purpose {
 /// What was recorded survives a crash of the server if the server's `fsync` and `full_page_writes` are on, as they are by
 /// default. Where a standby takes over, it keeps everything only if it is in `synchronous_standby_names`.
 ///
-/// ```no_run
+/// ```
+/// use core::time::Duration;
+/// use std::error::Error;
+///
 /// use pq_ca::ledger::{PostgresLedger, PostgresOptions};
 ///
-/// let options = PostgresOptions::new("host=/run/postgresql user=ca dbname=ca")?;
-/// let ledger = PostgresLedger::open(options)?;
-/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// fn open(address: &str) -> Result<PostgresLedger, Box<dyn Error>> {
+///     let options = PostgresOptions::new(address)?.timeout(Duration::from_millis(500));
+///     Ok(PostgresLedger::open(options)?)
+/// }
+///
+/// // No server is there.
+/// let error = open("host=/nowhere user=ca dbname=ca").unwrap_err();
+/// assert!(error.to_string().contains("can't be reached"));
 /// ```
 pub struct PostgresLedger {
     description: String,
