@@ -8,6 +8,7 @@ use pq_x509::keys::{
     DecapsulationKey, KemAlgorithm, PrivateKeyForm, SignatureAlgorithm, SigningKey, SubjectKey,
 };
 use rustls::crypto::{CryptoProvider, GetRandomFailed, KeyProvider, SecureRandom};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{Error, InconsistentKeys, SignatureScheme};
@@ -67,6 +68,29 @@ fn no_scheme_in_common() {
         );
         assert!(key.choose_scheme(&others).is_none());
         assert!(key.choose_scheme(&[]).is_none());
+    }
+}
+
+/// A provider that signs with one of the schemes of a key only, whatever the peer would rather have.
+#[test]
+fn a_key_signs_with_what_the_provider_allows() {
+    use SignatureScheme as Scheme;
+    let der = PrivateKeyDer::from_pem_slice(include_bytes!("rsa-2048.pem")).unwrap();
+    for allowed in [Scheme::RSA_PSS_SHA256, Scheme::RSA_PSS_SHA512] {
+        let base = any_base();
+        let keys = rustls_pq::sign::KeyProvider::new(base.key_provider, base.secure_random);
+        let keys = keys.restrict_to([allowed]);
+        let key = keys.load_private_key(der.clone_key()).unwrap();
+        let others = [
+            Scheme::RSA_PSS_SHA256,
+            Scheme::RSA_PSS_SHA384,
+            Scheme::RSA_PSS_SHA512,
+        ];
+        let offers = [others.to_vec(), others.iter().rev().copied().collect()];
+        for offered in offers {
+            assert_eq!(key.choose_scheme(&offered).unwrap().scheme(), allowed);
+        }
+        assert!(key.choose_scheme(&[Scheme::RSA_PSS_SHA384]).is_none());
     }
 }
 

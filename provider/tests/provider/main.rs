@@ -36,6 +36,7 @@ mod refused_shares;
 mod revocation;
 mod roots;
 mod rotation;
+mod rotation_of_several;
 mod secrets;
 mod server_handshake;
 mod sessions;

@@ -14,7 +14,7 @@ use super::{Acting, Gate, PATIENCE, World, server};
 use crate::peers::{Ecdsa, connect};
 
 /// Bounds that nothing reaches.
-fn wide() -> Bounds {
+pub(super) fn wide() -> Bounds {
     Bounds {
         timeout: PATIENCE,
         failures: u32::MAX,
@@ -22,20 +22,20 @@ fn wide() -> Bounds {
     }
 }
 
-fn bounded(signer: impl Signer + 'static, bounds: Bounds) -> BoundedSigner {
+pub(super) fn bounded(signer: impl Signer + 'static, bounds: Bounds) -> BoundedSigner {
     BoundedSigner::new(Arc::new(signer), bounds).unwrap()
 }
 
 /// What the bounds say, of an error that they have made; it helps to try again.
 #[track_caller]
-fn unavailable(error: &SignError) -> SignerUnavailable {
+pub(super) fn unavailable(error: &SignError) -> SignerUnavailable {
     assert!(error.is_transient(), "{error}");
     *error.get_ref().downcast_ref().expect("of the bounds")
 }
 
 /// Waits until something is so.
 #[track_caller]
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub(super) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < PATIENCE, "{what}");

@@ -4,6 +4,7 @@ mod alerts;
 mod bounded;
 mod kinds;
 mod openssl;
+mod recovers;
 mod rotated;
 
 use alloc::sync::Arc;
