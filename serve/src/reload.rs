@@ -69,3 +69,43 @@ pub fn reload_on_hangup(
         }
     })
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::sync::mpsc::{Receiver, channel};
+    use std::time::Instant;
+
+    use rustls_pq::watching::{Watch, WatchThread};
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// A look takes until something comes, or can't come any more.
+    struct Waits(Receiver<()>);
+
+    impl Watch for Waits {
+        fn look(&mut self, _: bool, _: &dyn Fn() -> bool) {
+            let _ = self.0.recv();
+        }
+    }
+
+    #[tokio::test]
+    async fn all_is_over_when_the_last_is() {
+        timeout(LONG, all_over(&[])).await.unwrap();
+        let (go_on, slow) = channel();
+        let watches = [channel().1, slow, channel().1];
+        let watches =
+            watches.map(|receiver| WatchThread::start("tests", LONG, Waits(receiver)).unwrap());
+        let reloads = watches.each_ref().map(WatchThread::reload);
+        let start = Instant::now();
+        while !(reloads[0].is_over() && reloads[2].is_over()) {
+            assert!(start.elapsed() < LONG);
+            sleep(Duration::from_millis(1)).await;
+        }
+        let early = timeout(Duration::from_millis(50), all_over(&reloads)).await;
+        assert!(early.is_err());
+        drop(go_on);
+        timeout(LONG, all_over(&reloads)).await.unwrap();
+    }
+}

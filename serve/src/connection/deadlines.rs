@@ -56,3 +56,32 @@ impl Deadlines {
         all.front().map(|(at, _)| *at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Several at a time, so that each look finds more than one that was read.
+    #[tokio::test]
+    async fn answers_that_were_read_have_no_time() {
+        let deadlines = Deadlines::default();
+        let add = |time| {
+            let answer = Arc::new(());
+            deadlines.add(time, answer.clone());
+            answer
+        };
+        const LONG: Duration = Duration::from_secs(3600);
+        let [_, _, _] = [(); 3].map(|()| add(Duration::ZERO));
+        assert_eq!(deadlines.first(), None);
+        let read = [(); 3].map(|()| add(Duration::ZERO));
+        let unread = add(LONG);
+        drop(read);
+        assert!(deadlines.first().unwrap() > Instant::now() + LONG / 2);
+        assert_eq!(deadlines.0.all.lock().unwrap().len(), 1);
+        drop(unread);
+        assert_eq!(deadlines.first(), None);
+        // Whoever doesn't read ends the wait.
+        let _unread = add(Duration::ZERO);
+        deadlines.passed().await;
+    }
+}

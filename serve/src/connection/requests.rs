@@ -318,3 +318,26 @@ impl Body for Answer {
         hint
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The time begins with the end of the last request, however long that took.
+    #[tokio::test]
+    async fn idle_is_who_has_not_asked_for_the_whole_time() {
+        const TIME: Duration = Duration::from_millis(200);
+        let running = watch::Sender::new(1);
+        let mut idle = Idle(running.subscribe());
+        let request = tokio::spawn(async move {
+            sleep(2 * TIME).await;
+            let end = std::time::Instant::now();
+            running.send_replace(0);
+            (end, running)
+        });
+        idle.since(TIME).await;
+        assert!(request.is_finished());
+        let (end, _running) = request.await.unwrap();
+        assert!(end.elapsed() >= TIME);
+    }
+}

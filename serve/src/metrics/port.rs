@@ -214,3 +214,39 @@ fn answer(metrics: &Metrics, request: &Request<Incoming>) -> Response<Full<Bytes
     response.headers_mut().insert(CONTENT_TYPE, content_type);
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    /// Whoever is given metrics has another place than those who say nothing, and neither takes the other's.
+    #[tokio::test]
+    async fn who_is_given_metrics_waits_no_more() {
+        let mut places = Places::default();
+        let connect = |places: &mut Places, asks: bool| {
+            let id = places.next_id();
+            let connection = tokio::spawn(pending::<()>());
+            let task = connection.abort_handle();
+            places.waiting.add(id, task, CONNECTIONS);
+            if asks {
+                places.asks_for_metrics(id);
+            }
+            connection
+        };
+        let given = [(); METRICS].map(|()| connect(&mut places, true));
+        let silent = [(); CONNECTIONS].map(|()| connect(&mut places, false));
+        tokio::task::yield_now().await;
+        let is_over = |connection: &JoinHandle<()>| connection.is_finished();
+        assert!(!given.iter().chain(&silent).any(is_over));
+
+        // One more of either ends the oldest of its kind.
+        let _more = [connect(&mut places, false), connect(&mut places, true)];
+        let [first, second, ..] = silent;
+        let [first_given, ..] = given;
+        for over in [first, second, first_given] {
+            assert!(over.await.unwrap_err().is_cancelled());
+        }
+    }
+}

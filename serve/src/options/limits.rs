@@ -128,4 +128,27 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn each_number_has_its_option() {
+        let program = Program::parse_from([
+            "program",
+            "--max-connections=1",
+            "--max-connections-per-address=2",
+            "--max-handshakes=3",
+            "--max-handshakes-per-address=4",
+            "--max-requests=5",
+            "--max-requests-per-address=6",
+        ]);
+        let limits = Limits::from(program.limits);
+        let numbers = [
+            limits.connections,
+            limits.connections_per_address,
+            limits.handshakes,
+            limits.handshakes_per_address,
+            limits.requests,
+            limits.requests_per_address,
+        ];
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
+    }
 }

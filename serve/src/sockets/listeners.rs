@@ -150,4 +150,38 @@ mod tests {
         let pauses = [0, 10, 20].map(|seconds| pauses.next(now + Duration::from_secs(seconds)));
         assert_eq!(pauses, [1000, 5, 5].map(Duration::from_millis));
     }
+
+    /// However many wait at one, the next one to be accepted is another one's.
+    #[tokio::test]
+    async fn sockets_take_turns() {
+        use tokio::net::TcpStream;
+
+        const CLIENTS: usize = 4;
+        let mut listeners = Vec::new();
+        let mut clients = Vec::new();
+        for _ in 0..3 {
+            let listener = Listener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.tcp_address().unwrap();
+            for _ in 0..CLIENTS {
+                clients.push(TcpStream::connect(address).await.unwrap());
+            }
+            listeners.push(listener);
+        }
+        // The runtime learns meanwhile who waits.
+        sleep(Duration::from_millis(20)).await;
+        let mut listeners = Listeners::from(listeners);
+        let mut at = Vec::new();
+        for _ in 0..clients.len() {
+            let (socket, _) = listeners.accept().await;
+            let Socket::Tcp(tcp) = socket else {
+                panic!("a Unix socket");
+            };
+            at.push(tcp.local_addr().unwrap());
+        }
+        for turn in at.chunks(3) {
+            assert_eq!(turn, &at[..3]);
+        }
+        at.dedup();
+        assert_eq!(at.len(), clients.len());
+    }
 }

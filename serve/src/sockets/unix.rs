@@ -214,6 +214,15 @@ mod tests {
         }
     }
 
+    /// As long as a socket has the permissions of any new file, nobody else reaches it.
+    #[test]
+    fn drafts_are_in_a_folder_for_the_owner_alone() {
+        let folder = TempDir::new().unwrap();
+        let fresh = FreshFolder::beside(&folder.path().join("socket")).unwrap();
+        let mode = fs::metadata(&fresh.0).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
     /// 107 bytes is what Linux takes; the draft's path is longer.
     #[cfg(target_os = "linux")]
     #[tokio::test]

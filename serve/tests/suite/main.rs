@@ -6,9 +6,12 @@
 )]
 
 mod access;
+mod bounds;
 mod client;
 mod handlers;
 mod handshakes;
+#[cfg(unix)]
+mod hangup;
 mod harness;
 mod hostile;
 mod http;

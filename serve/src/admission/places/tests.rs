@@ -222,3 +222,24 @@ async fn unix_sockets_have_no_share() {
     out.wait().await;
     drop(established);
 }
+
+/// A connection may end between the look for its place and the wait for one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_free_place_is_missed() {
+    let admission = Arc::new(Admission::new(Shares {
+        connections: 1,
+        connections_per_source: 1,
+        handshakes: 1,
+        handshakes_per_source: 1,
+    }));
+    let mut kept: Option<Established> = None;
+    for round in 0..5_000 {
+        // On another thread.
+        let over = tokio::spawn(async move { drop(kept) });
+        let admitted = admission.admit(address(round as u8));
+        let admitted = tokio::time::timeout(Duration::from_secs(30), admitted).await;
+        let (handshaking, _) = admitted.expect("the end is told").unwrap();
+        kept = Some(handshaking.complete().unwrap());
+        over.await.unwrap();
+    }
+}
