@@ -365,7 +365,7 @@ fn who_is_not_known_or_believed_gets_nothing() {
             "https://",
         ),
         (
-            format!("https://secret@127.0.0.1:{port}/v1/files {WHO}"),
+            format!("https://hunter2@127.0.0.1:{port}/v1/files {WHO}"),
             2,
             "no token",
         ),
@@ -377,12 +377,12 @@ fn who_is_not_known_or_believed_gets_nothing() {
             "{options}: {}",
             refused.stderr()
         );
-        assert!(!refused.stderr().contains("secret"), "{}", refused.stderr());
+        assert!(!refused.stderr().contains("hunter2"), "{}", refused.stderr());
         assert!(!folder.path().join("x").exists(), "{options}");
     }
-    let refused = folder.shell("PQTLS_STORE=https://secret@keys.example pqtls store list --json");
+    let refused = folder.shell("PQTLS_STORE=https://hunter2@keys.example pqtls store list --json");
     assert_eq!(refused.status(), 2, "{}", refused.stderr());
-    assert!(!refused.stdout().contains("secret") && !refused.stderr().contains("secret"));
+    assert!(!refused.stdout().contains("hunter2") && !refused.stderr().contains("hunter2"));
     folder
         .shell(&format!(
             "CREDENTIALS_DIRECTORY=credentials pqtls {sign} {files} --store-token-credential keys {root}"
