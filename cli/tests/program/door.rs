@@ -367,7 +367,7 @@ fn who_is_not_known_or_believed_gets_nothing() {
         (
             format!("https://hunter2@127.0.0.1:{port}/v1/files {WHO}"),
             2,
-            "no token",
+            "no user and no password",
         ),
     ] {
         let refused = folder.pqtls(&format!("{sign} {options}"));
@@ -377,7 +377,11 @@ fn who_is_not_known_or_believed_gets_nothing() {
             "{options}: {}",
             refused.stderr()
         );
-        assert!(!refused.stderr().contains("hunter2"), "{}", refused.stderr());
+        assert!(
+            !refused.stderr().contains("hunter2"),
+            "{}",
+            refused.stderr()
+        );
         assert!(!folder.path().join("x").exists(), "{options}");
     }
     let refused = folder.shell("PQTLS_STORE=https://hunter2@keys.example pqtls store list --json");
