@@ -37,6 +37,7 @@ mod raw;
 mod rollover;
 mod serve;
 mod served;
+mod several;
 #[cfg(unix)]
 mod shared_store;
 mod show;

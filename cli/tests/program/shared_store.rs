@@ -367,6 +367,12 @@ fn over_a_network_it_wants_tls_and_shows_no_password() {
             ))
             .ok();
     }
+    // What the address says comes first.
+    folder
+        .shell(&format!(
+            "PGPASSWORD=hunter3 PGPASSFILE=wrong pqtls store list --store '{good}' --kek-file kek"
+        ))
+        .ok();
     for (store, status, words) in [
         (
             format!("{with_roots}&passfile=wrong"),

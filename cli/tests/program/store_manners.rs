@@ -373,6 +373,8 @@ fn commands_wait_for_each_other() {
         3,
         "pqtls: waiting for another process that uses the file keys.redb\n",
     );
+    // Once
+    assert_eq!(refused.stderr().matches("waiting for").count(), 1);
     drop(held);
     folder
         .pqtls(&format!("store show {KEY} --kek-file kek"))

@@ -207,3 +207,36 @@ fn chosen(
     let found = found.ok_or_else(missing)?;
     Ok((found.version, found.public_key.clone()))
 }
+
+#[cfg(test)]
+mod tests {
+    use pq_keystore::policy::Grants;
+
+    use super::*;
+
+    /// Everybody who may do more is named, and nobody who may not.
+    #[test]
+    fn a_wider_policy_is_told_in_full() {
+        let [own, reader, signer, exporter] =
+            ["own", "a-reader", "b-signer", "c-exporter"].map(|name| Principal::new(name).unwrap());
+        let verbs = |verbs: &[Verb]| verbs.iter().copied().collect::<Verbs>();
+        let grants = Grants::default()
+            .grant(&own, verbs(&[Verb::Sign, Verb::Rotate]))
+            .grant(&reader, verbs(&[Verb::Show, Verb::Verify]))
+            .grant(&signer, verbs(&[Verb::Sign, Verb::Show]))
+            .grant(&exporter, verbs(&[Verb::Export]))
+            .grant_anyone(verbs(&[Verb::Verify, Verb::Decapsulate]));
+        let mut found = Policy::default();
+        found.grants = grants;
+        let mut wanted = Policy::default();
+        wanted.audit = UseAudit::Each;
+        let expected = [
+            "anyone may decapsulate by it",
+            "b-signer may sign by it",
+            "c-exporter may export by it",
+            "not each use has an entry in the audit log (audit = \"each\")",
+        ];
+        assert_eq!(wider(&found, &wanted, &own), expected);
+        assert_eq!(wider(&wanted, &wanted, &own), [""; 0]);
+    }
+}

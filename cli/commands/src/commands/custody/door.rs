@@ -53,6 +53,14 @@ impl DoorAddress {
     }
 }
 
+impl Parts {
+    fn options(&self) -> TlsTransportOptions {
+        let mut options = TlsTransportOptions::default();
+        (options.connecting, options.answering) = (self.connecting, self.answering);
+        options
+    }
+}
+
 impl FromStr for Parts {
     type Err = InvalidDoorAddress;
 
@@ -146,9 +154,7 @@ impl DoorOptions {
         let roots = or_variable(self.store_ca.as_ref(), "PQTLS_STORE_CA");
         let tls = tls::to_server(&roots.ok_or(DoorFailure::NoRoots)?, client);
         let tls = tls.map_err(DoorFailure::Tls)?;
-        let mut options = TlsTransportOptions::default();
-        (options.connecting, options.answering) = (parts.connecting, parts.answering);
-        let engine = &parts.engine;
+        let (engine, options) = (&parts.engine, parts.options());
         let transport = TlsTransport::new(tls.into(), engine.host(), engine.port(), options);
         let transport = transport.map_err(|error| DoorFailure::Tls(error.to_string()))?;
         let token = token.as_ref().map(RemoteToken::as_str);
@@ -349,7 +355,107 @@ fn key_type(algorithm: Algorithm) -> String {
 
 #[cfg(test)]
 mod tests {
+    use base64ct::{Base64, Encoding};
+    use pq_keys::{SignatureAlgorithm, SigningKey, SubjectKey};
+    use pq_keystore::remote::{Transport, TransportError, TransportRequest, TransportResponse};
+
     use super::*;
+
+    /// A server that answers with what it has for a method and a path, and refuses the rest as Vault does.
+    struct Answers(Vec<(&'static str, String)>);
+
+    impl Transport for Answers {
+        fn send(
+            &self,
+            request: &TransportRequest<'_>,
+        ) -> Result<TransportResponse, TransportError> {
+            let asked = format!("{} {}", request.method, request.target);
+            let answer = self.0.iter().find(|(of, _)| *of == asked);
+            let (status, body) = match answer {
+                Some((_, data)) => (200, format!(r#"{{"data":{data}}}"#)),
+                None => (400, r#"{"errors":["it is not done"]}"#.into()),
+            };
+            Ok(TransportResponse {
+                status,
+                body: body.into_bytes().into(),
+            })
+        }
+    }
+
+    /// A key behind a door that answers so.
+    fn behind(answers: Vec<(&'static str, String)>) -> (DoorKeys, KeyLabel) {
+        let door = DoorKeys {
+            store: RemoteStore::new(Answers(answers), "transit", Some("token")),
+            address: DoorAddress::in_text("https://keys.example").unwrap(),
+        };
+        (door, "app".parse().unwrap())
+    }
+
+    /// Servers that are not this project's tell no states, and all their versions sign.
+    #[test]
+    fn the_newest_version_that_may_sign() {
+        for (versions, newest) in [
+            (r#"{"1":{},"2":{},"10":{}}"#, Some(10)),
+            (
+                r#"{"1":{"state":"enabled"},"2":{"state":"enabled"},"3":{"state":"disabled"}}"#,
+                Some(2),
+            ),
+            (
+                r#"{"1":{"state":"disabled"},"2":{"state":"destroyed"}}"#,
+                None,
+            ),
+        ] {
+            let shown = format!(r#"{{"keys":{versions}}}"#);
+            let (door, key) = behind(vec![("GET /v1/transit/keys/app", shown)]);
+            let found = door.newest(&key).ok().map(Version::get);
+            assert_eq!(found, newest, "{versions}");
+        }
+    }
+
+    /// What is refused of a version that is there is told as it was said, however many others there are.
+    #[test]
+    fn a_version_that_is_refused_is_not_missing() {
+        let shown = r#"{"keys":{"1":{},"2":{},"4":{}}}"#.to_owned();
+        let (door, key) = behind(vec![("GET /v1/transit/keys/app", shown)]);
+        for (number, is_there) in [(1, true), (2, true), (3, false), (4, true), (5, false)] {
+            let version = Version::new(number).unwrap();
+            let refused = door.public_key(&key, Some(version)).unwrap_err();
+            let said = refused.to_string();
+            assert_eq!(said.contains("it is not done"), is_there, "{said}");
+            assert_eq!(said.contains(&format!("app#{number}")), !is_there, "{said}");
+        }
+    }
+
+    /// A key that is there already has a new version only if it is certain that it can't be exported.
+    #[test]
+    fn keys_that_may_be_exported_get_no_versions() {
+        let algorithm = SignatureAlgorithm::MlDsa44;
+        let key = SigningKey::generate(algorithm).unwrap();
+        let spki = Base64::encode_string(&key.spki());
+        for (exportable, made) in [
+            (r#","exportable":false"#, Some(2)),
+            (r#","exportable":true"#, None),
+            ("", None),
+        ] {
+            let (door, key) = behind(vec![
+                (
+                    "GET /v1/transit/export/public-key/app/latest?format=der",
+                    format!(r#"{{"keys":{{"1":"{spki}"}}}}"#),
+                ),
+                (
+                    "GET /v1/transit/keys/app",
+                    format!(r#"{{"keys":{{"1":{{}}}}{exportable}}}"#),
+                ),
+                (
+                    "POST /v1/transit/keys/app/rotate",
+                    r#"{"key_version":2}"#.into(),
+                ),
+            ]);
+            let version = door.new_version(&key, algorithm.into());
+            let said = version.as_ref().err().map(ToString::to_string);
+            assert_eq!(version.ok().map(Version::get), made, "{said:?}");
+        }
+    }
 
     #[test]
     fn addresses_name_server_mount_and_times() {
@@ -360,8 +466,9 @@ mod tests {
             parts.engine,
             "https://[::1]:8200/v1/transit".parse().unwrap()
         );
-        assert_eq!(parts.answering, Duration::from_secs(7));
-        assert_eq!(parts.connecting, Duration::from_secs(3600));
+        let options = parts.options();
+        assert_eq!(options.answering, Duration::from_secs(7));
+        assert_eq!(options.connecting, Duration::from_secs(3600));
     }
 
     #[test]

@@ -98,3 +98,27 @@ fn failed(name: &TokenName, error: TokenError) -> Failure {
     let token = name.clone();
     StoreFailure::Store(StoreError::Token { token, error }).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        token: TokenOptions,
+    }
+
+    /// Of several tokens with one label, the serial number tells which.
+    #[test]
+    fn a_token_is_known_by_its_label_and_number() {
+        let line = "program --pkcs11-module m.so --token a --token-serial 0123";
+        let program = Program::parse_from(line.split(' '));
+        let (name, options) = program.token.options().unwrap().unwrap();
+        assert_eq!(name.to_string(), "a");
+        let expected = Pkcs11Options::new("m.so", "a").serial("0123");
+        assert_eq!(format!("{options:?}"), format!("{expected:?}"));
+    }
+}

@@ -87,12 +87,7 @@ impl TransitKey {
             }
         };
         let token = token.map_err(TransitFailure::Token)?;
-        let mut options = TlsTransportOptions::default();
-        // That of a key with 10,000 versions is shorter.
-        options.max_body_len = 1024 * 1024;
-        if let Some(time) = own.timeout {
-            (options.connecting, options.answering) = (time, time);
-        }
+        let options = options_of(own.timeout);
         let (host, port) = (address.engine().host(), address.engine().port());
         let transport = TlsTransport::new(config.into(), host, port, options);
         let transport = transport.map_err(|error| TransitFailure::Tls(error.to_string()))?;
@@ -118,6 +113,17 @@ impl TransitKey {
         };
         Ok((address, own))
     }
+}
+
+/// How the server is asked, for a time that is named or as long as usual.
+fn options_of(timeout: Option<Duration>) -> TlsTransportOptions {
+    let mut options = TlsTransportOptions::default();
+    // That of a key with 10,000 versions is shorter.
+    options.max_body_len = 1024 * 1024;
+    if let Some(time) = timeout {
+        (options.connecting, options.answering) = (time, time);
+    }
+    options
 }
 
 /// Where the token is.
@@ -174,5 +180,22 @@ impl Own {
             true => Err(TransitFailure::Twice),
             false => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_is_for_connecting_and_for_the_answer() {
+        let mut own = Own::default();
+        own.take("timeout=77").unwrap();
+        let options = options_of(own.timeout);
+        let long = Duration::from_secs(77);
+        assert_eq!((options.connecting, options.answering), (long, long));
+        let (usual, options) = (TlsTransportOptions::default(), options_of(None));
+        assert_eq!(options.connecting, usual.connecting);
+        assert_eq!(options.answering, usual.answering);
     }
 }
