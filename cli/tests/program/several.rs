@@ -1,8 +1,9 @@
 //! Several keys, versions and pages in a store: what is said of one is not said of another.
 
 use alloc::sync::Arc;
+use core::time::Duration;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pq_keystore::policy::{Policy, Principal};
 use pq_keystore::sealing::KeyFileKek;

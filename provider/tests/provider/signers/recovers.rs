@@ -130,9 +130,10 @@ fn a_full_queue_uses_up_no_trial() {
 #[test]
 fn there_are_as_many_threads_as_before() {
     let gate = Arc::new(Gate::default());
-    let [now, most] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let most = Arc::new(AtomicUsize::new(0));
     let counted = {
-        let (gate, now, most) = (gate.clone(), now.clone(), most.clone());
+        let (gate, most) = (gate.clone(), most.clone());
+        let now = AtomicUsize::new(0);
         Acting::new(move |key: &Ecdsa, message: &[u8]| {
             gate.wait();
             most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
@@ -176,9 +177,9 @@ fn there_are_as_many_threads_as_before() {
                 .all(|error| matches!(unavailable(&error), SignerUnavailable::QueueFull { .. }))
         };
         thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(sign)).collect();
+            let threads = [(); 4].map(|()| scope.spawn(sign));
             // Each of them, so that none goes on into the next round.
-            let in_time: Vec<_> = threads.into_iter().map(|one| one.join().unwrap()).collect();
+            let in_time = threads.map(|one| one.join().unwrap());
             in_time.iter().all(|in_time| *in_time)
         })
     });
