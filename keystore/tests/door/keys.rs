@@ -345,8 +345,7 @@ fn exported() {
 }
 
 fn base64(text: &str) -> Vec<u8> {
-    use base64ct::Encoding;
-    base64ct::Base64::decode_vec(text).unwrap()
+    Base64::decode_vec(text).unwrap()
 }
 
 #[test]
