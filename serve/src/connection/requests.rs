@@ -20,7 +20,7 @@ use super::deadlines::Deadlines;
 use super::versions::{MAX_FIELDS, MAX_SEND_BUFFER};
 use crate::admission::{RequestPlace, RequestPlaces};
 use crate::events::{Event, Observers, Span};
-use crate::http::{AnyBody, AnyHandler, BoxError, Protection, TakenWithin, close_if_unread};
+use crate::http::{AnyBody, AnyHandler, BoxError, Protection, TakenWithin, Unread, leave_unread};
 
 /// Gives the requests of a connection to the handler.
 #[derive(Clone)]
@@ -77,7 +77,7 @@ impl Requests {
         };
         let mut response = match refused {
             Some(mut refused) => {
-                close_if_unread(&mut refused, version, request.body());
+                leave_unread(&mut refused, version, request.into_body());
                 refused
             }
             None => self.handler.answer_any(request, self.protection).await,
@@ -94,6 +94,7 @@ impl Requests {
             bytes: AtomicU64::new(0),
             _running: running,
             _place: place,
+            _unread: response.extensions_mut().remove(),
         });
         if let Some(TakenWithin(time)) = response.extensions_mut().remove() {
             self.deadlines.add(time, sending.clone());
@@ -241,6 +242,8 @@ struct Sending {
     _running: Running,
     /// None if there was none, and the answer says so.
     _place: Option<RequestPlace>,
+    /// What nobody has read of the request's body.
+    _unread: Option<Unread>,
 }
 
 impl Drop for Sending {

@@ -12,7 +12,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use super::handler::Handler;
 use super::media_type::MediaType;
 use super::protection::Protection;
-use super::unread::close_if_unread;
+use super::unread::leave_unread;
 use super::zeros::Zeros;
 
 /// Answers with what protects the connection, as text or as JSON: the handler of a server that was given none.
@@ -32,7 +32,7 @@ impl Handler for Page {
     ) -> Response<Self::Body> {
         let (head, mut body) = request.into_parts();
         let mut response = answer(&head, &mut body, &protection, self.bytes).await;
-        close_if_unread(&mut response, head.version, &body);
+        leave_unread(&mut response, head.version, body);
         response
     }
 }

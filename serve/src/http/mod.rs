@@ -15,5 +15,5 @@ pub use answer::Page;
 pub(crate) use handler::{AnyBody, AnyHandler, TakenWithin};
 pub use handler::{BoxError, Handler};
 pub use protection::Protection;
-pub(crate) use unread::close_if_unread;
+pub(crate) use unread::{Unread, leave_unread};
 pub use whole::{Client, WholeRequests};

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::handler::{Handler, TakenWithin};
 use super::protection::Protection;
 use super::shares::{Shares, Taken};
-use super::unread::close_if_unread;
+use super::unread::leave_unread;
 
 /// How many bytes of bodies there are at a time, if nothing else is said.
 const BODIES_LEN: usize = 64 * 1024 * 1024;
@@ -44,6 +44,9 @@ const DEPARTURE: Duration = Duration::from_secs(60);
 /// says, but at least twice the most of one body: a request whose body has no room waits 10 seconds for it, and is answered
 /// with 503 then, and one whose body takes longer than a minute to arrive with 408. Before that, the server holds of bodies
 /// what [`Limits`](crate::Limits) says.
+///
+/// A body that is too long, or whose sender is refused, is not read before the answer. After it, what still comes is taken and
+/// dropped, 16 MiB and 10 seconds at most, so that clients see the answer which send all before they read.
 ///
 /// An answer of more than 16 KiB is to ask for room first ([`Client::reserve`]): all that have room take at most 128 MiB
 /// together, or what [`answers_len`](Self::answers_len) says, until their clients have read them. Whoever takes longer than a
@@ -290,7 +293,7 @@ where
         let version = head.version;
         let response = self.reply(head, &mut body, protection).await;
         let mut response = response.map(Full::new);
-        close_if_unread(&mut response, version, &body);
+        leave_unread(&mut response, version, body);
         response
     }
 }

@@ -1,24 +1,27 @@
 //! Whole requests: who sends them is asked before their bodies are read, all bodies have bounded room, and whoever is gone is
 //! worked for no longer.
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::client::conn::http2::{SendRequest, handshake};
 use hyper::http::request::Parts;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use pq_serving::{Client, Protection, WholeRequests};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::client::PATIENCE;
+use crate::client::{PATIENCE, read_answer};
 use crate::http2::connect;
 use crate::served::{Served, patient};
 
@@ -131,6 +134,119 @@ async fn bodies_of_nobody_are_not_read() {
     let answer = answer.await.unwrap().unwrap();
     assert_eq!(answer.status(), "403");
     assert_eq!(answer.header("connection"), Some("close"));
+}
+
+/// More than the buffers of a connection hold, and no more than is dropped.
+const LONG: usize = 14 << 20;
+
+/// 413 to bodies that are too long.
+fn short_only(request: Request<Option<Bytes>>, _: &Protection, _: &Client) -> Response<Bytes> {
+    match request.body() {
+        Some(_) => response(200),
+        None => response(413).map(|_| "too long".into()),
+    }
+}
+
+/// A server that takes short bodies of those it knows.
+async fn short_bodies() -> Served {
+    let handler = WholeRequests::new(BODY, 4, short_only).only_for(who);
+    Served::with(|server| server.limits(patient()).handler(handler)).await
+}
+
+#[tokio::test]
+async fn who_reads_after_sending_all_sees_the_refusal() {
+    let server = short_bodies().await;
+    let length = format!("Content-Length: {LONG}");
+    let chunked = "Transfer-Encoding: chunked";
+    let expecting = format!("{length}\r\nExpect: 100-continue");
+    for (name, fields, status) in [
+        ("Name: a", length.as_str(), "413"),
+        ("Name: a", chunked, "413"),
+        ("Name: a", &expecting, "413"),
+        ("Other: a", &length, "403"),
+        ("Other: a", chunked, "403"),
+        ("Other: a", &expecting, "403"),
+    ] {
+        let head = format!("POST / HTTP/1.1\r\nHost: localhost\r\n{name}\r\n{fields}\r\n\r\n");
+        let mut tls = server.send(&head).await.unwrap();
+        let sending = async {
+            if fields == chunked {
+                tls.write_all(format!("{LONG:x}\r\n").as_bytes()).await?;
+            }
+            tls.write_all(&vec![b'x'; LONG]).await?;
+            if fields == chunked {
+                tls.write_all(b"\r\n0\r\n\r\n").await?;
+            }
+            tls.flush().await
+        };
+        let sent = timeout(PATIENCE, sending).await.unwrap();
+        sent.unwrap_or_else(|error| panic!("{name}, {fields}: {error}"));
+        // It is the first answer, so that no `100 Continue` asked for the body.
+        let answer = read_answer(&mut tls).await.unwrap();
+        assert_eq!(answer.status(), status, "{name}, {fields}");
+        assert_eq!(answer.header("connection"), Some("close"));
+    }
+}
+
+/// So many bytes, which counts those that were taken.
+struct Counted {
+    left: usize,
+    taken: Arc<AtomicUsize>,
+}
+
+impl Body for Counted {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let len = self.left.min(BODY);
+        self.left -= len;
+        self.taken.fetch_add(len, Ordering::SeqCst);
+        Poll::Ready((len > 0).then(|| Ok(Frame::data(vec![b'x'; len].into()))))
+    }
+}
+
+#[tokio::test]
+async fn with_http2_the_rest_of_a_refused_body_is_taken() {
+    let server = short_bodies().await;
+    for (name, status) in [("name", 413), ("other", 403)] {
+        let tls = connect(&server, &[b"h2"]).await.unwrap();
+        let (mut client, connection) = handshake(TokioExecutor::new(), TokioIo::new(tls))
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        let taken = Arc::new(AtomicUsize::new(0));
+        let body = Counted {
+            left: LONG,
+            taken: taken.clone(),
+        };
+        let request = Request::post("https://localhost/").header(name, "a");
+        let request = request.body(body).unwrap();
+        let answer = timeout(PATIENCE, client.send_request(request)).await;
+        assert_eq!(answer.unwrap().unwrap().status(), status);
+        // A reset of the stream would end it.
+        until("all is taken", || taken.load(Ordering::SeqCst) == LONG).await;
+    }
+}
+
+#[tokio::test]
+async fn a_body_without_end_is_not_taken_for_ever() {
+    let server = short_bodies().await;
+    let length = 1_u64 << 40;
+    let head = format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+    let mut tls = server.send(&head).await.unwrap();
+    let mut sent = 0;
+    let sending = async {
+        while tls.write_all(&[b'x'; BODY]).await.is_ok() {
+            sent += BODY;
+        }
+    };
+    timeout(PATIENCE, sending).await.unwrap();
+    // With what buffers hold.
+    assert!((LONG..8 * LONG).contains(&sent), "{sent}");
 }
 
 #[tokio::test]
