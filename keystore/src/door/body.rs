@@ -5,7 +5,6 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::time::Duration;
 
-use base64ct::{Base64, Encoding};
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
@@ -14,6 +13,7 @@ use super::MAX_BATCH;
 use super::quoting::shortened;
 use super::refusal::Refusal;
 use crate::name::Version;
+use crate::versioned::decode;
 
 /// Reads a body. An empty one says nothing, as `{}` does, and `null`, which Vault's client for Go sends then.
 pub(super) fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal> {
@@ -40,8 +40,8 @@ impl Text<'_> {
 
     /// The bytes that the text has in base64.
     pub(super) fn decode(&self, field: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
-        let bytes = Base64::decode_vec(&self.0).map(Zeroizing::new);
-        bytes.map_err(|_| Refusal::bad(format!("{field} is not base64 with padding")))
+        let bytes = decode(&self.0);
+        bytes.ok_or_else(|| Refusal::bad(format!("{field} is not base64 with padding")))
     }
 }
 

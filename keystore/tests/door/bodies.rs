@@ -92,7 +92,7 @@ fn bad_bodies() {
         r#"{"input": "aGVsbG8=", "input": "aGVsbG8="}"#,
         r#"{"input": "aGVsbG8=", "unknown": 1}"#,
         r#"{"input": "aGVsbG8"}"#,
-        r#"{"input": "aGVsbG8=\n"}"#,
+        r#"{"input": "aGVsbG8= "}"#,
         r#"{"input": "aGVs-G8="}"#,
         r#"{"input": 5}"#,
         r#"{"input": ["aGVsbG8="]}"#,

@@ -6,6 +6,7 @@ extern crate alloc;
 #[path = "../store/amounts.rs"]
 mod amounts;
 mod arbitrary;
+mod as_vault;
 mod bodies;
 mod envelopes;
 mod importing;
