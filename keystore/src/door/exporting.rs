@@ -86,9 +86,8 @@ pub(super) fn export(
         }
         _ => {}
     }
-    let min_version = policy.min_version;
-    let wanted = wanted(name, version, &versions, |version, state| {
-        verb == Verb::Show || state == VersionState::Enabled && version >= min_version
+    let wanted = wanted(name, version, policy.min_version, &versions, |state| {
+        verb == Verb::Show || state == VersionState::Enabled
     })?;
     // Of public keys, all are read.
     let read = match verb {
@@ -124,24 +123,31 @@ pub(super) fn export(
     })
 }
 
-/// The versions that are asked for; `is_given` says which are given to those who ask for all.
+/// The versions that are asked for, none of which is below the minimum; `is_given` says which are given to those who ask for
+/// all.
 fn wanted(
     name: &KeyName,
     version: Option<&str>,
+    minimum: Version,
     versions: &[(Version, VersionState)],
-    is_given: impl Fn(Version, VersionState) -> bool,
+    is_given: impl Fn(VersionState) -> bool,
 ) -> Result<Vec<Version>, Refusal> {
     let newest = versions.last().map(|(version, _)| *version);
     let wanted: Vec<_> = match version {
         Some("latest") => newest.into_iter().collect(),
         None => versions
             .iter()
-            .filter(|(version, state)| is_given(*version, *state))
+            .filter(|(version, state)| *version >= minimum && is_given(*state))
             .map(|(version, _)| *version)
             .collect(),
         Some(text) => {
-            let version: Result<Version, _> = text.parse();
+            let version: Result<Version, _> = text.strip_prefix('v').unwrap_or(text).parse();
             let version = version.map_err(|_| Refusal::bad("invalid key version"))?;
+            if version < minimum {
+                return Err(Refusal::bad(
+                    "version for export is below minimum decryption version",
+                ));
+            }
             match versions.iter().any(|(known, _)| *known == version) {
                 true => vec![version],
                 false => return Err(StoreError::VersionNotFound(name.at(version)).into()),

@@ -229,7 +229,10 @@ pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
         name: key_type,
         parameter_set,
     } = KeyType::of(key.algorithm);
-    let versions = key.versions.iter().map(|version| {
+    // With Vault, versions below the minimum are in an archive, and not shown.
+    let of_use = key.versions.iter();
+    let of_use = of_use.filter(|version| version.version >= key.policy.min_version);
+    let versions = of_use.map(|version| {
         let shown = KeyVersion {
             creation_time: time(version.created),
             name: key.algorithm.name(),

@@ -46,3 +46,46 @@ fn base64_may_have_line_breaks() {
         house.post("verify/a", &body).error(400);
     }
 }
+
+/// What may not be used to verify any more is neither shown nor given.
+#[test]
+fn versions_below_the_minimum_are_not_there() {
+    let house = House::new();
+    house.create("a", "ed25519");
+    for _ in 0..2 {
+        house.post("keys/a/rotate", "").expect(200);
+    }
+    let numbers = |path: &str| -> Vec<String> {
+        let answer = house.get(path).expect(200);
+        let keys = answer["data"]["keys"].as_object().unwrap();
+        keys.keys().cloned().collect()
+    };
+    let minimum = |version: u32| {
+        let body = json!({"min_decryption_version": version}).to_string();
+        house.post("keys/a/config", &body).expect(204);
+    };
+    let lists = ["keys/a", "export/public-key/a", "export/signing-key/a"];
+    minimum(2);
+    for path in lists {
+        assert_eq!(numbers(path), ["2", "3"], "{path}");
+    }
+    for kind in ["public-key", "signing-key"] {
+        for version in ["1", "v1"] {
+            let path = format!("export/{kind}/a/{version}");
+            assert_eq!(
+                house.get(&path).error(400),
+                "version for export is below minimum decryption version"
+            );
+        }
+        for version in ["2", "v2"] {
+            assert_eq!(numbers(&format!("export/{kind}/a/{version}")), ["2"]);
+        }
+        for version in ["vv2", "v", "v02", "4"] {
+            house.get(&format!("export/{kind}/a/{version}")).error(400);
+        }
+    }
+    minimum(1);
+    for path in lists {
+        assert_eq!(numbers(path), ["1", "2", "3"], "{path}");
+    }
+}
