@@ -6,8 +6,8 @@ use super::algorithms::{KeyType, algorithm};
 use super::body::{
     self, Asked, Flag, NO_DERIVED_KEYS, Number, Parameter, Period, Text, refuse_asked,
 };
-use super::call::Call;
-use super::keys::{already, deleted, new_policy, refuse_set, rotation};
+use super::call::{Call, version_len};
+use super::keys::{already, deleted, new_policy, no_key, refuse_set, rotation};
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::KeyName;
@@ -121,10 +121,27 @@ pub(super) fn import_version(call: &Call<'_>, name: &KeyName) -> Result<Response
         ));
     }
     let wrapped = wrapped(body.ciphertext, body.hash_function, body.public_key)?;
+    check_imported(call, name)?;
     let key = call.store.unwrap_key(&wrapped)?;
     let imported = call.store.import_version(call.principal, name, &key);
-    imported.map_err(super::keys::no_key)?;
+    imported.map_err(no_key)?;
     Ok(Response::done())
+}
+
+/// Refuses keys none of whose versions was imported, as Vault does.
+fn check_imported(call: &Call<'_>, name: &KeyName) -> Result<(), Refusal> {
+    let algorithm = call.store.algorithm(call.principal, Verb::Import, name);
+    let version_len = version_len(algorithm.map_err(no_key)?);
+    let versions = call.store.versions(call.principal, Verb::Import, name);
+    let (_, versions) = versions.map_err(no_key)?;
+    call.reserve(versions.len() * version_len)?;
+    let imported = call.store.is_imported(call.principal, Verb::Import, name);
+    match imported.map_err(no_key)? {
+        true => Ok(()),
+        false => Err(Refusal::bad(
+            "the import_version endpoint can only be used with an imported key",
+        )),
+    }
 }
 
 /// The wrapped key of a body.

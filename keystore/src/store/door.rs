@@ -6,7 +6,7 @@ use super::error::StoreError;
 use super::{Rotated, Store};
 use crate::name::{KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
-use crate::record::VersionState;
+use crate::record::{Origin, VersionState};
 
 impl Store {
     /// Why the storage can't be used, as last seen, if trying again doesn't help.
@@ -57,6 +57,24 @@ impl Store {
         let mut versions: Vec<_> = key.record.newest_first().collect();
         versions.reverse();
         Ok((key.record.policy.clone(), versions))
+    }
+
+    /// Whether a version of a key with which a principal may do something was imported.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`algorithm`](Self::algorithm).
+    pub(crate) fn is_imported(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+    ) -> Result<bool, StoreError> {
+        let inner = self.inner();
+        inner.permitted(principal, verb, name)?;
+        let versions = inner.whole(name)?.versions;
+        let mut origins = versions.iter().map(|(_, _, version)| version.origin);
+        Ok(origins.any(|origin| origin == Origin::Imported))
     }
 
     /// Changes what a key's policy says. `change` gets the policy as it is, and the first and the newest version that are kept, and may be called

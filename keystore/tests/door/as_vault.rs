@@ -1,8 +1,10 @@
 //! What Vault does where a client could notice it: forms of values that it takes, and what it says of keys.
 
+use pq_keystore::policy::Verb;
 use serde_json::{Value, json};
 
-use crate::kit::House;
+use crate::importing::wrapped;
+use crate::kit::{House, grants};
 
 /// Go's base64 skips line breaks, which `base64 FILE` makes.
 #[test]
@@ -88,4 +90,27 @@ fn versions_below_the_minimum_are_not_there() {
     for path in lists {
         assert_eq!(numbers(path), ["1", "2", "3"], "{path}");
     }
+}
+
+#[test]
+fn only_keys_that_were_imported_get_further_versions_so() {
+    let house = House::with(&[("importer", grants(&[Verb::Import]))]);
+    let ciphertext = wrapped(&house, "Ed25519");
+    let import_version = |name: &str| {
+        let body = json!({"ciphertext": ciphertext}).to_string();
+        let path = format!("keys/{name}/import_version");
+        house.ask("importer-token", "POST", &path, &body)
+    };
+    house.create("made", "ed25519");
+    assert_eq!(
+        import_version("made").error(400),
+        "the import_version endpoint can only be used with an imported key"
+    );
+    assert_eq!(house.get("keys/made").expect(200)["data"]["latest_version"], 1);
+    let body = json!({"type": "ed25519", "ciphertext": ciphertext}).to_string();
+    house.post("keys/brought/import", &body).expect(204);
+    house.post("keys/brought/rotate", "").expect(200);
+    import_version("brought").expect(204);
+    let shown = house.get("keys/brought").expect(200);
+    assert_eq!(shown["data"]["latest_version"], 3);
 }

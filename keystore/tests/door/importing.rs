@@ -37,6 +37,12 @@ fn generated(algorithm: &str) -> AnyPrivateKey {
     AnyPrivateKey::generate(AnyAlgorithm::named(algorithm).unwrap()).unwrap()
 }
 
+/// A new private key, as it is imported.
+pub(crate) fn wrapped(house: &House, algorithm: &str) -> String {
+    let made = generated(algorithm).to_pkcs8_der().unwrap();
+    Base64::encode_string(&wrap(&wrapping_key(house), &made))
+}
+
 fn public_of(house: &House, name: &str, version: u32) -> AnyPublicKey {
     let path = format!("export/public-key/{name}/{version}?format=der");
     let answer = house.get(&path).expect(200);
