@@ -143,8 +143,8 @@ pub(super) fn deleted(error: StoreError) -> Refusal {
     }
 }
 
-/// With Vault, creating a key that is there already does nothing. It does so here if it is such a key, and whoever asks
-/// may see that.
+/// With Vault, creating a key that is there already does nothing, and tells the key. It does so here if it is such a key, and
+/// whoever asks may see that.
 pub(super) fn already(
     call: &Call<'_>,
     name: &KeyName,
@@ -152,7 +152,9 @@ pub(super) fn already(
 ) -> Result<Response, Refusal> {
     let there = || Refusal::bad(format!("key {} exists already", name.name()));
     match call.store.show(call.principal, name) {
-        Ok(key) if is_wanted(&key) => Ok(Response::done()),
+        Ok(key) if is_wanted(&key) => {
+            shown(call, name, &[format!("key {} already existed", name.name())])
+        }
         Ok(_) | Err(StoreError::Denied { .. }) => Err(there()),
         Err(error) => Err(error.into()),
     }
@@ -194,6 +196,9 @@ struct Key {
     allow_plaintext_backup: bool,
     derived: bool,
     imported_key: bool,
+    /// Who rotates a key is for grants and policies to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    imported_key_allow_rotation: Option<bool>,
     auto_rotate_period: u64,
     supports_signing: bool,
     supports_encryption: bool,
@@ -211,6 +216,11 @@ struct KeyVersion {
 }
 
 pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    shown(call, name, &[])
+}
+
+/// A key, and what the client should know besides.
+fn shown(call: &Call<'_>, name: &KeyName, warnings: &[String]) -> Result<Response, Refusal> {
     let nothing = |error| match error {
         StoreError::NotFound(_) => Refusal::nothing(),
         error => error.into(),
@@ -244,8 +254,9 @@ pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
     let is_kem = encapsulates(key.algorithm);
     let number = |version: Option<Version>| version.map_or(0, Version::get);
     let first = key.versions.first().map(|first| first.version);
-    let imported = |origin: Origin| origin == Origin::Imported;
-    Response::data(&Key {
+    let mut origins = key.versions.iter().map(|version| version.origin);
+    let is_imported = origins.any(|origin| origin == Origin::Imported);
+    let key = Key {
         name: name.name().into(),
         r#type: key_type,
         parameter_set,
@@ -264,13 +275,15 @@ pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
         exportable: key.policy.exportable,
         allow_plaintext_backup: false,
         derived: false,
-        imported_key: key.versions.iter().any(|version| imported(version.origin)),
+        imported_key: is_imported,
+        imported_key_allow_rotation: is_imported.then_some(true),
         auto_rotate_period: key.policy.rotate_after.map_or(0, |age| age.as_secs()),
         supports_signing: !is_kem,
         supports_encryption: is_kem,
         supports_decryption: is_kem,
         supports_derivation: false,
-    })
+    };
+    Response::data_with(&key, warnings)
 }
 
 /// A public key as Vault shows it: PEM, or raw in base64.

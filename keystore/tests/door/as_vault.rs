@@ -113,4 +113,20 @@ fn only_keys_that_were_imported_get_further_versions_so() {
     import_version("brought").expect(204);
     let shown = house.get("keys/brought").expect(200);
     assert_eq!(shown["data"]["latest_version"], 3);
+    assert_eq!(shown["data"]["imported_key_allow_rotation"], true);
+    let made = house.get("keys/made").expect(200);
+    assert_eq!(made["data"].get("imported_key_allow_rotation"), None);
+}
+
+#[test]
+fn who_makes_a_key_that_is_there_is_told_of_it() {
+    let house = House::with(&[("maker", grants(&[Verb::Create]))]);
+    let body = r#"{"type": "ed25519"}"#;
+    house.post("keys/a", body).expect(200);
+    let again = house.post("keys/a", body).expect(200);
+    assert_eq!(again["warnings"], json!(["key a already existed"]));
+    assert_eq!(again["data"], house.get("keys/a").expect(200)["data"]);
+    house.post("keys/a", r#"{"type": "mldsa-44"}"#).error(400);
+    let refused = house.ask("maker-token", "POST", "keys/a", body);
+    assert_eq!(refused.error(400), "key a exists already");
 }

@@ -134,7 +134,7 @@ fn creating_twice() {
     let made = house.post("keys/a", body).expect(200);
     assert_eq!(made["data"], json!({"name": "a", "key_version": 1}));
     let signature = house.signature("a");
-    house.post("keys/a", body).expect(204);
+    house.post("keys/a", body).expect(200);
     assert!(house.verifies("a", &signature));
     house.post("keys/a", r#"{"type":"mldsa-65"}"#).error(400);
     house
@@ -629,7 +629,7 @@ fn a_key_with_one_version_left_is_there() {
         assert_eq!(shown["data"]["keys"].as_object().unwrap().len(), 3);
         assert!(house.verifies(&name, &house.signature(&name)));
         let again = r#"{"type": "ed25519", "exportable": true}"#;
-        house.post(&format!("keys/{name}"), again).expect(204);
+        house.post(&format!("keys/{name}"), again).expect(200);
     }
 }
 
