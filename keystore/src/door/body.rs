@@ -129,8 +129,29 @@ impl Weak for Flag {
         Some(Self(value))
     }
 
+    // As a number, Go reads its digits as a text.
+    fn from_number(value: u64) -> Option<Self> {
+        match value {
+            0 => Some(Self(false)),
+            1 => Some(Self(true)),
+            _ => None,
+        }
+    }
+
     fn from_text(text: &str) -> Option<Self> {
-        text.parse().ok().map(Self)
+        match text {
+            "" => Some(Self(false)),
+            text => truth(text).map(Self),
+        }
+    }
+}
+
+/// A truth as Go's `strconv.ParseBool` reads it.
+pub(super) fn truth(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "True" | "TRUE" => Some(true),
+        "0" | "f" | "F" | "false" | "False" | "FALSE" => Some(false),
+        _ => None,
     }
 }
 

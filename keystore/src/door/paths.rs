@@ -1,5 +1,7 @@
 //! What a path asks for.
 
+use super::body::truth;
+
 /// What is asked for under a mount. Names are as the client wrote them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Resource<'p> {
@@ -77,10 +79,10 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    /// By the method, and by `list=true` in the query as Go's client asks for lists.
+    /// By the method, and by `list=true` in the query as Go's client asks for lists, or another word for it.
     pub(super) fn of(method: &str, query: Option<&str>) -> Option<Self> {
         match method {
-            "GET" if parameter(query, "list") == Some("true") => Some(Self::List),
+            "GET" if parameter(query, "list").and_then(truth) == Some(true) => Some(Self::List),
             "GET" => Some(Self::Read),
             "LIST" => Some(Self::List),
             "POST" | "PUT" => Some(Self::Write),

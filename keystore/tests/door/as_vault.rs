@@ -130,3 +130,35 @@ fn who_makes_a_key_that_is_there_is_told_of_it() {
     let refused = house.ask("maker-token", "POST", "keys/a", body);
     assert_eq!(refused.error(400), "key a exists already");
 }
+
+/// As Go's `strconv.ParseBool` reads them, and the empty text.
+#[test]
+fn flags_are_read_as_vault_reads_them() {
+    let house = House::new();
+    let mut number = 0;
+    let mut exportable = |flag: &Value| {
+        number += 1;
+        let path = format!("keys/k{number}");
+        let body = json!({"type": "ed25519", "exportable": flag}).to_string();
+        house.post(&path, &body).expect(200);
+        house.get(&path).expect(200)["data"]["exportable"]
+            .as_bool()
+            .unwrap()
+    };
+    for flag in ["1", "t", "T", "true", "True", "TRUE"] {
+        assert!(exportable(&json!(flag)), "{flag}");
+    }
+    for flag in ["0", "f", "F", "false", "False", "FALSE", ""] {
+        assert!(!exportable(&json!(flag)), "{flag}");
+    }
+    assert!(exportable(&json!(1)) && exportable(&json!(true)));
+    assert!(!exportable(&json!(0)) && !exportable(&json!(false)));
+    for flag in [json!("yes"), json!("tRUE"), json!(2), json!(-1), json!([])] {
+        let body = json!({"type": "ed25519", "exportable": flag}).to_string();
+        house.post("keys/none", &body).error(400);
+    }
+    for (list, status) in [("1", 200), ("True", 200), ("0", 405), ("", 405)] {
+        let answer = house.get(&format!("keys?list={list}"));
+        assert_eq!(answer.status, status, "{list}");
+    }
+}
