@@ -115,6 +115,19 @@ fn unknown(name: &str) -> String {
     format!("keys of type {name} are not supported here: {why}")
 }
 
+/// What versions of keys are called, for which Vault has names of its own where it has such keys.
+pub(super) fn version_name(algorithm: AnyAlgorithm) -> &'static str {
+    match algorithm {
+        AnyAlgorithm::Classical(ClassicalAlgorithm::EcdsaP256) => "P-256",
+        AnyAlgorithm::Classical(ClassicalAlgorithm::EcdsaP384) => "P-384",
+        AnyAlgorithm::Classical(ClassicalAlgorithm::Ed25519) => "ed25519",
+        AnyAlgorithm::Classical(ClassicalAlgorithm::Rsa2048) => "rsa-2048",
+        AnyAlgorithm::Classical(ClassicalAlgorithm::Rsa3072) => "rsa-3072",
+        AnyAlgorithm::Classical(ClassicalAlgorithm::Rsa4096) => "rsa-4096",
+        _ => algorithm.name(),
+    }
+}
+
 /// Whether keys of it encapsulate, and do not sign.
 pub(super) fn encapsulates(algorithm: AnyAlgorithm) -> bool {
     matches!(

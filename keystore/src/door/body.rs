@@ -276,7 +276,7 @@ impl Weak for Parameter {
     }
 }
 
-/// A time in seconds, or as Go writes one: `720h`, `1h30m`.
+/// A time in seconds, or as Go writes one: `720h`, `1h30m`, `1.5h`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Period(pub(super) Duration);
 
@@ -288,26 +288,48 @@ impl Weak for Period {
     }
 
     fn from_text(text: &str) -> Option<Self> {
-        let mut seconds = 0_u64;
+        let (seconds, rest) = digits(text);
+        // A number of seconds alone.
+        if rest.is_empty() {
+            return seconds.parse().ok().map(Duration::from_secs).map(Self);
+        }
+        let mut sum = 0_u128;
         let mut rest = text;
         while !rest.is_empty() {
-            let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-            let (number, unit) = rest.split_at(digits);
-            let factor = match unit.bytes().next() {
-                // A number of seconds alone.
-                None if number.len() == text.len() => 1,
-                Some(b's') => 1,
-                Some(b'm') => 60,
-                Some(b'h') => 3_600,
-                Some(b'd') => 86_400,
+            let (whole, after) = digits(rest);
+            let (part, after) = after.strip_prefix('.').map_or(("", after), digits);
+            let unit = match after.bytes().next()? {
+                b's' => NANOSECONDS,
+                b'm' => 60 * NANOSECONDS,
+                b'h' => 3_600 * NANOSECONDS,
+                b'd' => 86_400 * NANOSECONDS,
                 _ => return None,
             };
-            let part = number.parse::<u64>().ok()?.checked_mul(factor)?;
-            seconds = seconds.checked_add(part)?;
-            rest = unit.get(1..).unwrap_or_default();
+            rest = &after[1..];
+            let number = |digits: &str| match digits {
+                "" => Some(0),
+                digits => digits.parse::<u64>().ok().map(u128::from),
+            };
+            // What follows counts for less than a nanosecond.
+            let part = &part[..part.len().min(18)];
+            let parts = part.bytes().fold(1, |parts, _| 10 * parts);
+            sum = sum.checked_add(number(whole)? * unit)?;
+            sum = sum.checked_add(number(part)? * unit / parts)?;
+            if whole.is_empty() && part.is_empty() {
+                return None;
+            }
         }
-        (!text.is_empty()).then_some(Self(Duration::from_secs(seconds)))
+        let seconds = u64::try_from(sum / NANOSECONDS).ok()?;
+        Some(Self(Duration::from_secs(seconds)))
     }
+}
+
+/// In a second.
+const NANOSECONDS: u128 = 1_000_000_000;
+
+/// The digits at the beginning of a text, and the rest.
+fn digits(text: &str) -> (&str, &str) {
+    text.split_at(text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len())
 }
 
 /// The items of a batch, at most [`MAX_BATCH`].

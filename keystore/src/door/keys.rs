@@ -7,7 +7,7 @@ use base64ct::{Base64, Encoding};
 use pq_keys::any::AnyPublicKey;
 use serde::{Deserialize, Serialize};
 
-use super::algorithms::{KeyType, algorithm, encapsulates, has_pem};
+use super::algorithms::{KeyType, algorithm, encapsulates, has_pem, version_name};
 use super::body::{
     self, Asked, Flag, NO_DERIVED_KEYS, NO_MANAGED_KEYS, Number, Parameter, Period, Text, is_set,
     refuse_asked,
@@ -152,9 +152,11 @@ pub(super) fn already(
 ) -> Result<Response, Refusal> {
     let there = || Refusal::bad(format!("key {} exists already", name.name()));
     match call.store.show(call.principal, name) {
-        Ok(key) if is_wanted(&key) => {
-            shown(call, name, &[format!("key {} already existed", name.name())])
-        }
+        Ok(key) if is_wanted(&key) => shown(
+            call,
+            name,
+            &[format!("key {} already existed", name.name())],
+        ),
         Ok(_) | Err(StoreError::Denied { .. }) => Err(there()),
         Err(error) => Err(error.into()),
     }
@@ -216,6 +218,10 @@ struct KeyVersion {
 }
 
 pub(super) fn read(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
+    if parameter(call.query, "context").is_some_and(|context| !context.is_empty()) {
+        call.require(Verb::Show, name)?;
+        return Err(Refusal::bad(format!("context {NO_DERIVED_KEYS}")));
+    }
     shown(call, name, &[])
 }
 
@@ -245,7 +251,7 @@ fn shown(call: &Call<'_>, name: &KeyName, warnings: &[String]) -> Result<Respons
     let versions = of_use.map(|version| {
         let shown = KeyVersion {
             creation_time: time(version.created),
-            name: key.algorithm.name(),
+            name: version_name(key.algorithm),
             public_key: public_key(&version.public_key),
             state: version.state.name(),
         };
@@ -311,14 +317,20 @@ struct Names {
 
 pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
     let (tenant, purpose) = (&*call.mount.tenant, &*call.mount.purpose);
-    let limit = match parameter(call.query, "limit") {
-        None => MAX_LISTED,
-        Some(text) => text
-            .parse()
-            .ok()
-            .filter(|limit| (1..=MAX_LISTED).contains(limit))
-            .ok_or_else(|| Refusal::bad(format!("limit is a number from 1 to {MAX_LISTED}")))?,
+    let pages = match parameter(call.query, "limit").map(str::parse::<i64>) {
+        None => None,
+        // All, as with OpenBao.
+        Some(Ok(..=0)) => None,
+        Some(limit) => {
+            let limit = limit.ok().and_then(|limit| usize::try_from(limit).ok());
+            let limit = limit.filter(|limit| *limit <= MAX_LISTED);
+            Some(
+                limit
+                    .ok_or_else(|| Refusal::bad(format!("limit is a number up to {MAX_LISTED}")))?,
+            )
+        }
     };
+    let limit = pages.unwrap_or(MAX_LISTED);
     let after = parameter(call.query, "after").filter(|after| !after.is_empty());
     let after = after.map(|name| KeyName::new(tenant, purpose, name));
     let mut after = after
@@ -354,7 +366,7 @@ pub(super) fn list(call: &Call<'_>) -> Result<Response, Refusal> {
                 }
             }
             if keys.len() == limit {
-                return match parameter(call.query, "limit") {
+                return match pages {
                     Some(_) => damaged.beside(keys),
                     None => Err(Refusal::bad(format!(
                         "there are more than {MAX_LISTED} keys; list them in pages, by limit and after"

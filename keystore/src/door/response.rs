@@ -59,6 +59,15 @@ impl Response {
 
     /// The same, with what the client should know besides.
     pub(super) fn data_with<T: Serialize>(data: &T, warnings: &[String]) -> Result<Self, Refusal> {
+        Self::data_of("transit", data, warnings)
+    }
+
+    /// The same, of a part of Vault.
+    pub(super) fn data_of<T: Serialize>(
+        mount_type: &'static str,
+        data: &T,
+        warnings: &[String],
+    ) -> Result<Self, Refusal> {
         let envelope = Envelope {
             request_id: request_id()?,
             lease_id: "",
@@ -68,7 +77,7 @@ impl Response {
             wrap_info: None,
             warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
             auth: None,
-            mount_type: "transit",
+            mount_type,
         };
         Self::plain(&envelope)
     }

@@ -165,7 +165,7 @@ struct Token<'a> {
 /// Says to somebody who they are.
 pub(super) fn lookup_self(authenticated: &Authenticated) -> Result<Response, Refusal> {
     let name = authenticated.principal.as_str();
-    Response::data(&Token {
+    let token = Token {
         accessor: "",
         creation_time: 0,
         creation_ttl: 0,
@@ -181,7 +181,8 @@ pub(super) fn lookup_self(authenticated: &Authenticated) -> Result<Response, Ref
         // With Vault, 0 is a token that never expires.
         ttl: authenticated.seconds.unwrap_or(0),
         r#type: "service",
-    })
+    };
+    Response::data_of("token", &token, &[])
 }
 
 /// A time in milliseconds since 1970, as RFC 3339 has it.

@@ -4,7 +4,7 @@ use pq_keystore::policy::Verb;
 use serde_json::{Value, json};
 
 use crate::importing::wrapped;
-use crate::kit::{House, grants};
+use crate::kit::{House, ROOT, grants};
 
 /// Go's base64 skips line breaks, which `base64 FILE` makes.
 #[test]
@@ -23,7 +23,10 @@ fn base64_may_have_line_breaks() {
     valid(json!({"input": "aGVsbG8=", "signature_context": context, "signature": signature}));
     let (prefix, base64) = signature.split_at("vault:v1:".len());
     let lines: Vec<_> = base64.as_bytes().chunks(76).collect();
-    let broken = format!("{prefix}{}\n", String::from_utf8(lines.join(&b'\n')).unwrap());
+    let broken = format!(
+        "{prefix}{}\n",
+        String::from_utf8(lines.join(&b'\n')).unwrap()
+    );
     valid(json!({"input": "aGVsbG8=\n", "signature_context": context, "signature": broken}));
 
     let body = json!({"plaintext": "aGVsbG8\n=", "associated_data": "YWQ=\n"});
@@ -106,7 +109,10 @@ fn only_keys_that_were_imported_get_further_versions_so() {
         import_version("made").error(400),
         "the import_version endpoint can only be used with an imported key"
     );
-    assert_eq!(house.get("keys/made").expect(200)["data"]["latest_version"], 1);
+    assert_eq!(
+        house.get("keys/made").expect(200)["data"]["latest_version"],
+        1
+    );
     let body = json!({"type": "ed25519", "ciphertext": ciphertext}).to_string();
     house.post("keys/brought/import", &body).expect(204);
     house.post("keys/brought/rotate", "").expect(200);
@@ -161,4 +167,35 @@ fn flags_are_read_as_vault_reads_them() {
         let answer = house.get(&format!("keys?list={list}"));
         assert_eq!(answer.status, status, "{list}");
     }
+}
+
+#[test]
+fn answers_are_named_as_vault_names_them() {
+    let house = House::new();
+    for (key_type, name) in [
+        ("ecdsa-p256", "P-256"),
+        ("ecdsa-p384", "P-384"),
+        ("ed25519", "ed25519"),
+        ("rsa-2048", "rsa-2048"),
+        ("mldsa-44", "ML-DSA-44"),
+    ] {
+        house.create(key_type, key_type);
+        let shown = house.get(&format!("keys/{key_type}")).expect(200);
+        assert_eq!(shown["data"]["keys"]["1"]["name"], name);
+    }
+    let all = house.ask(ROOT, "LIST", "keys", "").expect(200);
+    for limit in [0, -1] {
+        let answer = house.get(&format!("keys?list=true&limit={limit}"));
+        assert_eq!(answer.expect(200)["data"], all["data"]);
+    }
+    house.get("keys?list=true&limit=x").error(400);
+    house.get("keys/ed25519?context=YQ==").error(400);
+    let told = house.send(&pq_keystore::door::Request {
+        method: "GET",
+        path: "/v1/auth/token/lookup-self",
+        vault_token: Some(ROOT),
+        ..pq_keystore::door::Request::default()
+    });
+    assert_eq!(told.expect(200)["mount_type"], "token");
+    assert_eq!(all["mount_type"], "transit");
 }

@@ -492,7 +492,7 @@ fn listed_in_pages() {
     assert_eq!(names(house.get("keys/?list=true").expect(200)), all);
     let page = house.get("keys?list=true&limit=5&after=k03").expect(200);
     assert_eq!(names(page), all[4..9]);
-    house.get("keys?list=true&limit=0").error(400);
+    house.get("keys?list=true&limit=10001").error(400);
     house.get("keys?list=true&after=K").error(400);
     house.get("keys").error(405);
 }
@@ -642,6 +642,9 @@ fn periods() {
         (json!("2d1s"), 172_801),
         (json!(3_600), 3_600),
         (json!("3600"), 3_600),
+        (json!("1.5h"), 5_400),
+        (json!("1.25h30.5m30s"), 6_360),
+        (json!("1.h.5h"), 5_400),
         (json!(0), 0),
     ]
     .into_iter()
@@ -658,7 +661,10 @@ fn periods() {
         json!(-3_600),
         json!(""),
         json!("h"),
-        json!("1.5h"),
+        json!("0.5h"),
+        json!("1.5"),
+        json!(".h"),
+        json!("1..5h"),
         json!("-2h"),
         json!("+2h"),
         json!("2h "),
