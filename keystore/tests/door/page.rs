@@ -110,6 +110,8 @@ fn what_is_not_there_is_unknown() {
         "restore",
         "keys/a/csr",
         "keys/a/set-certificate",
+        "keys/a/soft-delete",
+        "keys/a/soft-delete-restore",
         "config/keys",
         "cache-config",
     ] {
