@@ -51,6 +51,8 @@ deeds! {
     CancelDestruction: Schedule, "cancel-destruction";
     /// The private key of a version was destroyed.
     Destroy: Destroy, "destroy";
+    /// All versions of a key were made of no use for good, and their private keys destroyed.
+    Delete: Destroy, "delete";
     /// All versions before the one that the entry names were removed.
     Trim: Destroy, "trim";
     /// A key was made under which others send keys to be imported.

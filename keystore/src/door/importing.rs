@@ -7,7 +7,7 @@ use super::body::{
     self, Asked, Flag, NO_DERIVED_KEYS, Number, Parameter, Period, Text, refuse_asked,
 };
 use super::call::{Call, version_len};
-use super::keys::{already, deleted, new_policy, no_key, refuse_set, rotation};
+use super::keys::{already, are_gone, deleted, new_policy, no_key, refuse_set, rotation};
 use super::refusal::Refusal;
 use super::response::Response;
 use crate::name::KeyName;
@@ -134,6 +134,9 @@ fn check_imported(call: &Call<'_>, name: &KeyName) -> Result<(), Refusal> {
     let version_len = version_len(algorithm.map_err(no_key)?);
     let versions = call.store.versions(call.principal, Verb::Import, name);
     let (_, versions) = versions.map_err(no_key)?;
+    if are_gone(&versions) {
+        return Err(no_key(StoreError::Deleted(name.clone())));
+    }
     call.reserve(versions.len() * version_len)?;
     let imported = call.store.is_imported(call.principal, Verb::Import, name);
     match imported.map_err(no_key)? {

@@ -34,9 +34,6 @@ const MAX_WARNINGS: usize = 100;
 /// How long a destruction waits for keys that may not be deleted, if the policy of new keys doesn't say it.
 const NOT_DELETED_BEFORE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often a deletion looks whether a version was made meanwhile.
-const MAX_ROUNDS: usize = 100;
-
 /// The shortest time between rotations, as with Vault.
 const SHORTEST_ROTATION: Duration = Duration::from_secs(60 * 60);
 
@@ -609,49 +606,11 @@ pub(super) fn trim(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal>
     Ok(Response::done())
 }
 
-/// Destroys all versions, step by step; if it fails on the way, asking again goes on. One that is made meanwhile goes as well.
-/// Once all are gone, none is made any more.
+/// Whoever lost the answer asks again, and is told that it is done.
 pub(super) fn delete(call: &Call<'_>, name: &KeyName) -> Result<Response, Refusal> {
     for verb in [Verb::Destroy, Verb::Schedule, Verb::Disable] {
         call.require(verb, name)?;
     }
-    let found = call.store.versions(call.principal, Verb::Destroy, name);
-    let (policy, mut versions) = found.map_err(no_key)?;
-    // Whoever lost the answer asks again.
-    if are_gone(&versions) {
-        return Ok(Response::done());
-    }
-    if !policy.destroy_after.is_zero() {
-        return Err(Refusal::bad("deletion is not allowed for this key"));
-    }
-    for _ in 0..MAX_ROUNDS {
-        for (version, state) in versions {
-            destroy(call, &name.at(version), state)?;
-        }
-        let left = call.store.versions(call.principal, Verb::Destroy, name);
-        versions = left.map_err(no_key)?.1;
-        if are_gone(&versions) {
-            return Ok(Response::done());
-        }
-    }
-    Err(StoreError::Contended.into())
-}
-
-/// Leaves nothing of a version that is of use.
-fn destroy(call: &Call<'_>, id: &KeyId, mut state: VersionState) -> Result<(), Refusal> {
-    let (store, principal) = (call.store, call.principal);
-    if state.verifies() {
-        store.disable(principal, id)?;
-        state = match state {
-            VersionState::Enabled => VersionState::Disabled,
-            state => state,
-        };
-    }
-    if state == VersionState::Disabled {
-        store.schedule_destruction(principal, id, Duration::ZERO)?;
-    }
-    if !matches!(state, VersionState::Destroyed { .. }) {
-        store.destroy(principal, id)?;
-    }
-    Ok(())
+    call.store.delete(call.principal, name).map_err(no_key)?;
+    Ok(Response::done())
 }

@@ -8,6 +8,7 @@ mod cache;
 mod checking;
 mod clock;
 mod commit;
+mod deleting;
 #[cfg(feature = "door")]
 mod door;
 mod error;

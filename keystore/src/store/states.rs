@@ -9,7 +9,7 @@ use super::tokens::PlaceInToken;
 use crate::audit::{Act, Deed};
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Principal, Verb};
-use crate::record::VersionState;
+use crate::record::{KeyRecord, VersionState};
 use crate::storage::RowKey;
 
 /// How many versions are removed at once.
@@ -138,8 +138,8 @@ impl Store {
     /// # Errors
     ///
     /// [`StoreError::State`] if a version is of use, [`StoreError::VersionNotFound`] if the key has no version `before`,
-    /// [`StoreError::LeftInToken`] if a token didn't remove private keys, and those of [`disable`](Self::disable). Versions
-    /// may have been removed before an error.
+    /// [`StoreError::LeftInToken`] if a token didn't remove private keys: then their versions are destroyed and stay, and doing
+    /// it again removes them; and those of [`disable`](Self::disable). Versions may have been removed before an error.
     pub fn trim(
         &self,
         principal: &Principal,
@@ -159,43 +159,94 @@ impl Store {
             if old.is_empty() {
                 return Ok(());
             }
-            let left = inner.change_key(
+            // What tokens don't remove, the rows still say where it is.
+            inner.clear_tokens(principal, name, &old)?;
+            inner.change_key(principal, Deed::Trim, name, &old, |_, record, draft, _| {
+                if record.first != first {
+                    return Err(StoreError::Contended);
+                }
+                for version in &old {
+                    check_of_no_use(name, *version, record)?;
+                    draft.delete(&RowKey::version(&name.at(*version)));
+                }
+                record.states.drain(..old.len());
+                let last = old.last().and_then(|version| version.next());
+                record.first = last.ok_or(StoreError::Contended)?;
+                Ok((Some(record.first), ()))
+            })?;
+        }
+    }
+}
+
+/// Checks that a version may be removed: it was destroyed, or is older than the policy's minimum.
+fn check_of_no_use(name: &KeyName, version: Version, record: &KeyRecord) -> Result<(), StoreError> {
+    let id = name.at(version);
+    match record.state(version) {
+        None => Err(StoreError::VersionNotFound(id)),
+        Some(state) if state.has_private_key() && version >= record.policy.min_version => {
+            Err(in_state(&id, state, Verb::Destroy))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+impl Inner {
+    /// Destroys the private keys that versions which are of no use have in tokens.
+    fn clear_tokens(
+        &self,
+        principal: &Principal,
+        name: &KeyName,
+        old: &[Version],
+    ) -> Result<(), StoreError> {
+        let mut wanted = vec![RowKey::key(name)];
+        wanted.extend(
+            old.iter()
+                .map(|version| RowKey::version(&name.at(*version))),
+        );
+        let rows = self.table.read(&wanted)?;
+        let record = rows.key(name)?;
+        let record = record.ok_or_else(|| StoreError::NotFound(name.clone()))?;
+        let (mut there, mut left) = (Vec::new(), Vec::new());
+        for version in old {
+            // A damaged row doesn't keep the others from being removed: what it had in a token is an orphan.
+            if let Ok(found) = rows.version(&name.at(*version), &record)
+                && found.private.in_token().is_some()
+            {
+                if found.private.exists() {
+                    there.push(*version);
+                }
+                left.extend(PlaceInToken::of(&found.private));
+            }
+        }
+        if !there.is_empty() {
+            self.change_key(
                 principal,
-                Deed::Trim,
+                Deed::Destroy,
                 name,
-                &old,
+                &there,
                 |rows, record, draft, _| {
-                    let mut left = Vec::new();
-                    if record.first != first {
-                        return Err(StoreError::Contended);
-                    }
-                    for version in &old {
-                        let id = name.at(*version);
-                        let state = record.state(*version);
+                    for version in &there {
+                        check_of_no_use(name, *version, record)?;
+                        let (id, state) = (name.at(*version), record.state_mut(*version));
                         let state = state.ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
-                        let is_destroyed = matches!(state, VersionState::Destroyed { .. });
-                        if !is_destroyed && *version >= record.policy.min_version {
-                            return Err(in_state(&id, state, Verb::Destroy));
+                        if !state.has_private_key() {
+                            continue;
                         }
-                        // A damaged row doesn't keep the others from being removed: what it had in a token is an orphan.
-                        if let Ok(found) = rows.version(&id, record) {
-                            left.extend(PlaceInToken::of(&found.private));
+                        let verifies = state.verifies();
+                        let mut found = rows.version(&id, record)?;
+                        found.private = found.private.destroyed();
+                        draft.put(&RowKey::version(&id), found.encode());
+                        if let Some(state) = record.state_mut(*version) {
+                            *state = VersionState::Destroyed { verifies };
                         }
-                        draft.delete(&RowKey::version(&id));
                     }
-                    record.states.drain(..old.len());
-                    let last = old.last().and_then(|version| version.next());
-                    record.first = last.ok_or(StoreError::Contended)?;
-                    Ok((Some(record.first), left))
+                    Ok((None, ()))
                 },
             )?;
-            // The error is the first, and all are tried: nobody comes back to those after it.
-            let removed: Vec<_> = left
-                .iter()
-                .map(|left| inner.remove_from_token(left))
-                .collect();
-            removed.into_iter().collect::<Result<(), _>>()?;
         }
+        // All are tried, and the error is the first.
+        let removed = left.iter().map(|left| self.remove_from_token(left));
+        removed.fold(Ok(()), Result::and)
     }
 }
 
@@ -219,12 +270,7 @@ impl Inner {
                     state => return Err(in_state(id, state, Verb::Destroy)),
                 };
                 self.check_clock(now)?;
-                if now < at {
-                    return Err(StoreError::NotYet {
-                        id: id.clone(),
-                        seconds: (at - now).div_ceil(1000),
-                    });
-                }
+                check_time_of_destruction(id, at, now)?;
                 let mut destroyed = rows.version(id, record)?;
                 let left = PlaceInToken::of(&destroyed.private);
                 destroyed.private = destroyed.private.destroyed();
@@ -234,6 +280,17 @@ impl Inner {
                 Ok((Some(version), left))
             },
         )
+    }
+}
+
+/// Checks that the time has come for which the destruction of a version is scheduled.
+pub(super) fn check_time_of_destruction(id: &KeyId, at: u64, now: u64) -> Result<(), StoreError> {
+    match now < at {
+        true => Err(StoreError::NotYet {
+            id: id.clone(),
+            seconds: (at - now).div_ceil(1000),
+        }),
+        false => Ok(()),
     }
 }
 

@@ -464,6 +464,82 @@ fn a_deletion_has_what_is_made_meanwhile() {
     }
 }
 
+/// What refuses a deletion does so before anything was changed.
+#[test]
+fn a_deletion_is_whole_or_nothing() {
+    let house = House::new();
+    let root = crate::kit::principal("root");
+    house.create("a", "ed25519");
+    let old = house.signature("a");
+    for _ in 0..2 {
+        house.post("keys/a/rotate", "").expect(200);
+    }
+    let allow = |allowed: bool| {
+        let body = json!({"deletion_allowed": allowed}).to_string();
+        house.post("keys/a/config", &body).expect(204);
+    };
+    let is_untouched = || {
+        assert!(house.verifies("a", &old));
+        assert!(house.verifies("a", &house.signature("a")));
+        assert_eq!(house.get("keys/a").status, 200);
+    };
+    let (day, second) = (Duration::from_secs(24 * 60 * 60), "shop/tokens/a#2");
+    let id = second.parse().unwrap();
+    // A version is to be destroyed later.
+    allow(true);
+    house.store.schedule_destruction(&root, &id, day).unwrap();
+    let said = house.ask(ROOT, "DELETE", "keys/a", "").error(400);
+    assert!(said.contains("a#2"), "{said}");
+    is_untouched();
+    house.store.cancel_destruction(&root, &id).unwrap();
+    // By a clock that is behind, nothing is destroyed.
+    *house.clock.lock().unwrap() -= Duration::from_secs(60 * 60);
+    house.ask(ROOT, "DELETE", "keys/a", "").error(500);
+    is_untouched();
+    *house.clock.lock().unwrap() += Duration::from_secs(60 * 60);
+    allow(false);
+    let said = house.ask(ROOT, "DELETE", "keys/a", "").error(400);
+    assert_eq!(said, "deletion is not allowed for this key");
+    is_untouched();
+    allow(true);
+    house.ask(ROOT, "DELETE", "keys/a", "").expect(204);
+    let log = house.store.audit_log(&root, 1, 1000).unwrap();
+    let deletions = log
+        .iter()
+        .filter(|entry| entry.deed == Some(pq_keystore::audit::Deed::Delete));
+    assert_eq!(deletions.count(), 1);
+}
+
+/// Of two that delete a key at once, none is refused; a key of many versions goes in several changes.
+#[test]
+fn a_key_is_deleted_by_two_at_once() {
+    let house = House::new();
+    for (name, versions) in [("a", 3), ("b", 230)] {
+        house.create(name, "ed25519");
+        for _ in 1..versions {
+            house.post(&format!("keys/{name}/rotate"), "").expect(200);
+        }
+        house
+            .post(
+                &format!("keys/{name}/config"),
+                r#"{"deletion_allowed": true}"#,
+            )
+            .expect(204);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    house
+                        .ask(ROOT, "DELETE", &format!("keys/{name}"), "")
+                        .expect(204);
+                });
+            }
+        });
+        house.get(&format!("keys/{name}")).expect(404);
+    }
+    let checked = house.store.check(&crate::kit::principal("root"), &[]);
+    assert!(checked.unwrap().damaged.is_empty());
+}
+
 #[test]
 fn listed_in_pages() {
     let house = House::new();

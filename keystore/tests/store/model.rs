@@ -67,6 +67,7 @@ impl Model {
                 self.now += u64::try_from(time.as_millis()).unwrap();
                 return "done";
             }
+            Step::Minimum(_) if self.is_deleted() => return "deleted",
             Step::Minimum(minimum) if minimum > VERSIONS => return "policy",
             Step::Minimum(minimum) => {
                 self.minimum = minimum;
@@ -156,7 +157,20 @@ impl Model {
         match self.verifies(number) {
             "done" => "done",
             _ if all.any(|number| self.verifies(number) == "done") => "invalid-signature",
-            _ => "no-enabled-version",
+            _ => self.without_version(),
+        }
+    }
+
+    fn is_deleted(&self) -> bool {
+        let gone = VersionState::Destroyed { verifies: false };
+        self.states.iter().all(|(_, state)| *state == gone)
+    }
+
+    /// How it ends if there is no version for it.
+    fn without_version(&self) -> &'static str {
+        match self.is_deleted() {
+            true => "deleted",
+            false => "no-enabled-version",
         }
     }
 
@@ -173,7 +187,7 @@ impl Model {
     fn signs(&self) -> Result<u32, &'static str> {
         let enabled = |(_, state): &&(u32, VersionState)| *state == VersionState::Enabled;
         match self.states.iter().rev().find(enabled) {
-            None => Err("no-enabled-version"),
+            None => Err(self.without_version()),
             Some((number, _)) if *number < self.minimum => Err("below-min-version"),
             Some((number, _)) => Ok(*number),
         }

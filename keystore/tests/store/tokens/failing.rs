@@ -428,6 +428,39 @@ fn a_key_in_another_token_is_left() {
     assert_eq!(objects(), 1);
 }
 
+/// What a token didn't remove when a key was deleted or trimmed, it removes when that is done again.
+#[test]
+fn what_was_left_is_removed_by_doing_it_again() {
+    let (place, fixture, key) = with_four_versions(Some(SERIAL));
+    let store = &fixture.store;
+    let objects = || place.token.objects(store.id()).unwrap().len();
+    let other = with_token(&fixture, TokenInMemory::new(Some("B 2")));
+    let first = key.at(version(1));
+    store.cancel_destruction(&admin(), &first).unwrap();
+    for _ in 0..2 {
+        let left = code(other.trim(&admin(), &key, version(3)));
+        assert_eq!((left, objects()), ("left-in-token", 4));
+    }
+    // Their rows say yet where they are.
+    assert_eq!(store.show(&admin(), &key).unwrap().versions.len(), 4);
+    store.trim(&admin(), &key, version(3)).unwrap();
+    assert_eq!(store.show(&admin(), &key).unwrap().versions.len(), 2);
+    assert_eq!(objects(), 2);
+    let mut policy = user_policy();
+    policy.min_version = version(4);
+    policy.destroy_after = Duration::ZERO;
+    store.set_policy(&admin(), &key, &policy).unwrap();
+    for _ in 0..2 {
+        let left = code(other.delete(&admin(), &key));
+        assert_eq!((left, objects()), ("left-in-token", 2));
+    }
+    assert_eq!(code(store.rotate(&admin(), &key)), "deleted");
+    for _ in 0..2 {
+        store.delete(&admin(), &key).unwrap();
+        assert_eq!(objects(), 0);
+    }
+}
+
 /// A row says in which token a key was made. With another one it is neither used nor taken for gone.
 #[test]
 fn a_key_is_told_from_those_of_another_token() {

@@ -156,6 +156,7 @@ impl Line {
             }
             (Some(Deed::MakeWrappingKey), _) => "a key was made to send keys under",
             (Some(Deed::CancelDestruction), _) => "cancelled",
+            (Some(Deed::Delete), _) => "the key was deleted, for good",
             _ => return Ok(()),
         };
         write!(f, ", {what}")
