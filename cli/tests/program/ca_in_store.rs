@@ -87,6 +87,34 @@ fn a_store_that_is_older_than_the_folder_is_told() {
     folder.pqtls("cert verify a.pem --roots ca/root.pem").ok();
 }
 
+/// A new issuing key takes the root's: whoever lost both with the store is not sent round.
+#[test]
+fn a_lost_store_with_the_root_is_told_as_that() {
+    let folder = with_ca();
+    folder.pqtls("key new ML-DSA-44 --out a.key").ok();
+    folder.shell("mv keys.redb lost.redb").ok();
+    folder
+        .pqtls("store init --store other.redb --kek-file kek")
+        .ok();
+    for command in [
+        "ca issue a.example --key a.key --out a.pem --kek-file kek",
+        "ca crl --root --out root.crl --kek-file kek",
+        "ca rollover --key-store other.redb --kek-file kek",
+    ] {
+        let told = folder.pqtls(command);
+        assert_eq!(told.status(), 3, "{}", told.stderr());
+        let words =
+            "it has the root's key, too, so if it is lost, only a backup of the store is left";
+        assert!(told.stderr().contains(words), "{}", told.stderr());
+        assert!(!told.stderr().contains("rollover"), "{}", told.stderr());
+    }
+    // With the root elsewhere, a new key can follow.
+    folder.shell("mv ca/root.key root.key").ok();
+    let told = folder.pqtls("ca issue a.example --key a.key --out a.pem --kek-file kek");
+    let words = "if it is lost, \"pqtls ca rollover --kek-file kek --key-store OTHER\"";
+    assert!(told.stderr().contains(words), "{}", told.stderr());
+}
+
 #[test]
 fn a_root_that_was_never_a_file_does_all_that_a_ca_does() {
     let folder = with_store();

@@ -67,9 +67,14 @@ pub(crate) enum StoreFailure {
     KeysOfCaInStore(String),
     #[error(
         "the key store of the CA's key: {error}; bring the store back to that place, or write where it is now after \"store:\" in \
-         {}; if it is lost, \"pqtls ca rollover --key-store OTHER\" makes a new issuing key", .file.display()
+         {}; {}", .file.display(), if_store_is_lost(*.has_root)
     )]
-    StoreOfCa { file: PathBuf, error: StorageError },
+    StoreOfCa {
+        file: PathBuf,
+        error: StorageError,
+        /// Whether it is the store of the root's key, too.
+        has_root: bool,
+    },
     #[error(
         "{missing}, which {} names: the store is older than the CA's folder, as after a backup; restore a newer one, or, if there is \
          none, the key is lost: have the next one issue (\"pqtls ca rollover\"), and the lost one's certificate revoked (\"pqtls \
@@ -330,6 +335,17 @@ impl StoreFailure {
             }
             _ => None,
         }
+    }
+}
+
+/// What is left once the store of a CA's key is lost.
+fn if_store_is_lost(has_root: bool) -> &'static str {
+    match has_root {
+        true => {
+            "it has the root's key, too, so if it is lost, only a backup of the store is left (\"pqtls store restore BACKUP\"), or a \
+             new CA, whose root clients have to trust: without the root's key, no key can issue in this one's place"
+        }
+        false => "if it is lost, \"pqtls ca rollover --key-store OTHER\" makes a new issuing key",
     }
 }
 

@@ -113,8 +113,18 @@ fn opened(access: &Access, file: &Path, reference: &Reference) -> Result<Custodi
         StoreFailure::if_missing(failure, |error| StoreFailure::StoreOfCa {
             file: file.into(),
             error,
+            has_root: has_root(file, reference),
         })
     })
+}
+
+/// Whether the root's key is in the store of the key in this file.
+fn has_root(file: &Path, reference: &Reference) -> bool {
+    let root = file.with_file_name(format!("{}.key", Role::Root.name()));
+    match Kept::in_file(&root) {
+        Ok(Kept::InStore(root)) => root.store.is(&reference.store),
+        _ => false,
+    }
 }
 
 fn reference(path: &Path, text: &[u8]) -> Result<Option<Reference>, Failure> {
