@@ -64,6 +64,10 @@ fn a_store_that_is_older_than_the_folder_is_told() {
     let folder = with_ca();
     folder.shell("cp keys.redb older.redb").ok();
     folder.pqtls("ca rollover --kek-file kek").ok();
+    folder.pqtls("key new ML-DSA-44 --out w.key").ok();
+    folder
+        .pqtls("ca issue w.example --key w.key --out w.pem --kek-file kek")
+        .ok();
     folder.shell("cp older.redb keys.redb").ok();
     let issue =
         "ca issue a.example --new-key a.key --algorithm ML-DSA-44 --out a.pem --kek-file kek";
@@ -78,8 +82,27 @@ fn a_store_that_is_older_than_the_folder_is_told() {
     ] {
         assert!(told.stderr().contains(words), "{}", told.stderr());
     }
-    folder.pqtls("ca rollover --kek-file kek").ok();
     folder.pqtls("ca revoke ca/issuing-2.pem").ok();
+    let next = folder.pqtls("ca rollover --kek-file kek");
+    assert!(
+        next.ok().contains("--issuer issuing\""),
+        "{}",
+        next.stdout()
+    );
+    let listed = folder.pqtls("ca crl --out ca.crl --kek-file kek");
+    assert!(
+        listed.ok().contains("the list of \"issuing\", too"),
+        "{}",
+        listed.stdout()
+    );
+    // Nobody can make lists of the lost key, and nobody is told to.
+    let revoked = folder.pqtls("ca revoke w.pem");
+    let words = "The certificate of \"issuing-2\" is revoked itself, and clients that know it from the root's list";
+    assert!(revoked.ok().contains(words), "{}", revoked.stdout());
+    for told in [&next, &listed, &revoked] {
+        let said = told.stdout();
+        assert!(!said.contains("--issuer issuing-2"), "{said}");
+    }
     folder
         .pqtls("ca crl --root --out root.crl --kek-file kek")
         .ok();

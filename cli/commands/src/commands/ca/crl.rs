@@ -5,9 +5,10 @@ use core::fmt;
 use core::time::Duration;
 
 use pq_ca::folder::{Folder, Role};
-use pq_ca::ledger::{GREATEST_NUMBER, Ledger, Stage};
+use pq_ca::ledger::{Entry, GREATEST_NUMBER, Ledger, SerialNumber, Stage};
 use pq_ca::policy::parse_duration;
 use pq_keys::encoding::rfc3339;
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
@@ -146,7 +147,8 @@ pub(super) struct OtherList {
     pub(super) until: UnixTime,
 }
 
-/// The other issuing keys whose lists clients need: those that signed certificates, and may have some that are valid.
+/// The other issuing keys whose lists clients need: those that signed certificates, and may have some that are valid. Of a key
+/// whose own certificate is revoked, clients take nothing.
 pub(super) fn other_lists(
     folder: &Folder,
     role: Role,
@@ -161,8 +163,9 @@ pub(super) fn other_lists(
         let signs = one.stage != Stage::Published;
         let other = Role::from_name(&one.name).filter(|other| *other != role && signs);
         let Some(other) = other else { continue };
-        let until = folder.certificate(other)?.not_after();
-        if now <= until {
+        let certificate = folder.certificate(other)?;
+        let until = certificate.not_after();
+        if now <= until && !is_revoked_for_good(&folder.ledger()?, &certificate)? {
             others.push(OtherList {
                 name: one.name,
                 until,
@@ -170,6 +173,21 @@ pub(super) fn other_lists(
         }
     }
     Ok(others)
+}
+
+/// Whether the root's lists have an issuing key's certificate, and not on hold, as far as this CA's ledger says: it may be another
+/// CA's that revokes it.
+pub(super) fn is_revoked_for_good(
+    ledger: &impl Ledger,
+    certificate: &Certificate,
+) -> Result<bool, Failure> {
+    // No ledger has a certificate with a number that no ledger takes.
+    let Ok(number) = SerialNumber::of(certificate) else {
+        return Ok(false);
+    };
+    let entry = ledger.entry(&number)?;
+    let revocation = entry.as_ref().and_then(Entry::revocation);
+    Ok(revocation.is_some_and(|revocation| !revocation.is_hold()))
 }
 
 /// A number of a list: decimal, or hexadecimal after "0x".

@@ -6,13 +6,16 @@ use core::fmt;
 
 use pq_ca::authority::{reason_from_name, reason_name, reason_names};
 use pq_ca::folder::{Folder, Role};
-use pq_ca::ledger::{Change, Ledger, LedgerError, Revocation, SerialNumber};
+use pq_ca::ledger::{
+    Change, Ledger, LedgerError, Revocation, Revoked as RevokedEntry, SerialNumber,
+};
 use pq_ca::policy::Profile;
 use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 use serde::Serialize;
 
+use super::crl::is_revoked_for_good;
 use super::entry::{EntryFacts, RevocationFacts};
 use super::place::{Actor, Place};
 use super::same_key::{SameKeyOptions, write_left};
@@ -116,6 +119,7 @@ fn revoke(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
         // The certificates are revoked, which nothing else changes.
         _ => None,
     };
+    let revoked_issuers = revoked_issuers(&folder, &ledger, &revoked);
     let report = Revoked {
         certificates: revoked
             .iter()
@@ -128,6 +132,7 @@ fn revoke(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
         now: rfc3339(now),
         issuing: issuing.as_ref().ok().map(|one| one.name.clone()),
         issuing_number: issuing.as_ref().ok().and_then(|one| one.number),
+        revoked_issuers,
         issuing_unknown: issuing.err().map(|failure| failure.to_string()),
     };
     arguments.place.print(report, json)?;
@@ -156,6 +161,9 @@ struct Revoked {
     /// The serial number of that key's certificate, if a ledger can have it.
     #[serde(skip)]
     issuing_number: Option<SerialNumber>,
+    /// The names of keys that signed one of these, and whose own certificates are revoked.
+    #[serde(skip)]
+    revoked_issuers: BTreeSet<String>,
     /// Why it is not known which key issues, or with which certificate.
     #[serde(skip)]
     issuing_unknown: Option<String>,
@@ -175,6 +183,25 @@ fn issuing_key(folder: &Folder) -> Result<IssuingKey, Failure> {
         // No certificate in a ledger has a number that no ledger takes.
         number: SerialNumber::of(&certificate).ok(),
     })
+}
+
+/// The keys that signed these certificates, and whose own are revoked, as far as that is known.
+fn revoked_issuers(
+    folder: &Folder,
+    ledger: &impl Ledger,
+    certificates: &[RevokedEntry],
+) -> BTreeSet<String> {
+    let issuers = certificates.iter().map(|one| &one.entry.issued.issuer);
+    let issuers: BTreeSet<_> = issuers.collect();
+    let is_revoked = |name: &str| {
+        let role = Role::from_name(name).filter(|role| *role != Role::Root)?;
+        let certificate = folder.certificate(role).ok()?;
+        is_revoked_for_good(ledger, &certificate).ok()
+    };
+    let revoked = issuers
+        .into_iter()
+        .filter(|name| is_revoked(name) == Some(true));
+    revoked.cloned().collect()
 }
 
 impl Revoked {
@@ -229,12 +256,15 @@ impl fmt::Display for Revoked {
                 certificate.title()
             )?;
         }
-        writeln!(
-            f,
-            "Clients learn of it from the next revocation list; make it now:"
-        )?;
         let issuers = self.certificates.iter().map(|one| one.issuer.as_str());
-        let issuers: BTreeSet<_> = issuers.collect();
+        let (useless, issuers): (BTreeSet<_>, BTreeSet<_>) =
+            issuers.partition(|issuer| self.revoked_issuers.contains(*issuer));
+        if !issuers.is_empty() {
+            writeln!(
+                f,
+                "Clients learn of it from the next revocation list; make it now:"
+            )?;
+        }
         let issuing = self.issuing.as_deref();
         if issuing.is_some_and(|issuing| issuers.contains(issuing)) {
             writeln!(f, "  pqtls ca crl --out FILE")?;
@@ -247,6 +277,13 @@ impl fmt::Display for Revoked {
                 }
                 issuer => writeln!(f, "  pqtls ca crl --issuer {issuer} --out FILE")?,
             }
+        }
+        for issuer in useless {
+            writeln!(
+                f,
+                "The certificate of \"{issuer}\" is revoked itself, and clients that know it from the root's list (\"pqtls ca crl \
+                 --root --out FILE\") take nothing that this key signed: they need no list of its."
+            )?;
         }
         let mut certificates = self.certificates.iter();
         let number = self.issuing_number.map(|number| number.to_string());
