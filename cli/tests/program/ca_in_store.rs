@@ -95,6 +95,12 @@ fn a_store_that_is_older_than_the_folder_is_told() {
         "{}",
         listed.stdout()
     );
+    let words = "The CA's keys are in the key store ";
+    let needed = "commands that use them need the options that open it, such as --kek-file FILE.\n";
+    let early = folder.pqtls("ca revoke ca/issuing-2.pem");
+    for words in [words, needed] {
+        assert!(early.ok().contains(words), "{}", early.stdout());
+    }
     // Nobody can make lists of the lost key, and nobody is told to.
     let revoked = folder.pqtls("ca revoke w.pem");
     let words = "The certificate of \"issuing-2\" is revoked itself, and clients that know it from the root's list";

@@ -132,6 +132,25 @@ fn reference(path: &Path, text: &[u8]) -> Result<Option<Reference>, Failure> {
     Ok(read.map_err(|_| StoreFailure::Reference(path.into()))?)
 }
 
+/// What the commands need that use the CA's keys, if some of these are in a store: for advice of commands that use none, and so
+/// were not told.
+pub(super) fn what_opens_keys(folder: &Folder) -> Option<String> {
+    let root = Kept::in_file(&folder.key_path(Role::Root)).ok();
+    let root = root.and_then(|kept| match kept {
+        Kept::InStore(reference) => Some(reference),
+        _ => None,
+    });
+    let others = Kept::in_stores(folder).unwrap_or_default();
+    let Reference { store, .. } = others.into_iter().next_back().or(root)?;
+    let option = match store {
+        StorePlace::Door(_) => "--store-token-file FILE",
+        StorePlace::File(_) | StorePlace::Postgres(_) => "--kek-file FILE",
+    };
+    Some(format!(
+        "The CA's keys are in the key store {store}: commands that use them need the options that open it, such as {option}."
+    ))
+}
+
 /// How a key of a CA is kept.
 pub(super) enum Kept {
     /// Its file is not in the folder.

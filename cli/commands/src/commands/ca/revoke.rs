@@ -15,6 +15,7 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 use serde::Serialize;
 
+use super::ca_key::what_opens_keys;
 use super::crl::is_revoked_for_good;
 use super::entry::{EntryFacts, RevocationFacts};
 use super::place::{Actor, Place};
@@ -133,6 +134,7 @@ fn revoke(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
         issuing: issuing.as_ref().ok().map(|one| one.name.clone()),
         issuing_number: issuing.as_ref().ok().and_then(|one| one.number),
         revoked_issuers,
+        what_opens_keys: what_opens_keys(&folder),
         issuing_unknown: issuing.err().map(|failure| failure.to_string()),
     };
     arguments.place.print(report, json)?;
@@ -164,6 +166,9 @@ struct Revoked {
     /// The names of keys that signed one of these, and whose own certificates are revoked.
     #[serde(skip)]
     revoked_issuers: BTreeSet<String>,
+    /// What the commands that are advised need, too, if the CA's keys are in a store.
+    #[serde(skip)]
+    what_opens_keys: Option<String>,
     /// Why it is not known which key issues, or with which certificate.
     #[serde(skip)]
     issuing_unknown: Option<String>,
@@ -284,6 +289,9 @@ impl fmt::Display for Revoked {
                 "The certificate of \"{issuer}\" is revoked itself, and clients that know it from the root's list (\"pqtls ca crl \
                  --root --out FILE\") take nothing that this key signed: they need no list of its."
             )?;
+        }
+        if let Some(what) = &self.what_opens_keys {
+            writeln!(f, "{what}")?;
         }
         let mut certificates = self.certificates.iter();
         let number = self.issuing_number.map(|number| number.to_string());
