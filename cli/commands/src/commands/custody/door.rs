@@ -100,7 +100,7 @@ impl fmt::Debug for DoorAddress {
 
 /// Who asks behind a door, and which server is believed.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct DoorOptions {
+pub(in crate::commands) struct DoorOptions {
     /// Of a store at https://: the file with your token, which only its owner may read [default: the file that the environment
     /// variable PQTLS_STORE_TOKEN_FILE names]
     #[arg(

@@ -19,7 +19,7 @@ mod token;
 mod transit;
 
 pub(in crate::commands) use custodian::Custodian;
-pub(in crate::commands) use door::DoorKeys;
+pub(in crate::commands) use door::{DoorKeys, DoorOptions};
 pub(in crate::commands) use kek::NewKekOptions;
 pub(in crate::commands) use key_name::{KeyLabel, KeyOrVersion, KeyVersion};
 pub(in crate::commands) use key_source::{KeySource, SignerStore};

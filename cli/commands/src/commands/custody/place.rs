@@ -15,11 +15,12 @@ use std::time::Instant;
 
 use pq_keystore::policy::Principal;
 use pq_keystore::storage::{RedbStorage, Storage, StorageError};
-use pq_keystore::{Store, StoreError, StoreOptions};
+use pq_keystore::{KeyId, KeyName, Store, StoreError, StoreOptions};
 
 use super::custodian::Custodian;
 use super::door::{DoorAddress, DoorOptions};
 use super::kek::KekOptions;
+use super::key_name::{KeyLabel, KeyVersion};
 use super::opened::Opened;
 use super::postgres::Address;
 use crate::failure::{DoorFailure, Failure, StoreFailure};
@@ -225,6 +226,26 @@ impl Place {
             Custodian::Here(opened) => Ok(opened),
             Custodian::Door(door) => Err(door.address().needs_store()),
         }
+    }
+
+    /// The store, which has to be one that is opened here, and what the key is called there. A name for a store behind a door is
+    /// told of only where the store is none.
+    pub(in crate::commands) fn open_for<'a>(
+        &self,
+        key: &'a KeyLabel,
+    ) -> Result<(Opened, &'a KeyName), Failure> {
+        self.location.place_here()?;
+        let name = key.in_store()?;
+        Ok((self.open()?, name))
+    }
+
+    /// The same for one version of a key.
+    pub(in crate::commands) fn open_for_version(
+        &self,
+        version: &KeyVersion,
+    ) -> Result<(Opened, KeyId), Failure> {
+        let (opened, name) = self.open_for(&version.key)?;
+        Ok((opened, name.at(version.version)))
     }
 
     /// The store, wherever it is.

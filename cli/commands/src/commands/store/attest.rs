@@ -2,11 +2,10 @@
 
 use core::fmt;
 
-use pq_keystore::KeyName;
 use serde::Serialize;
 
 use super::attestation::AttestationFacts;
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyLabel, Place};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -20,7 +19,7 @@ use crate::report::Report;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The key: tenant/purpose/name
-    key: KeyName,
+    key: KeyLabel,
 
     #[command(flatten)]
     output: OutputOptions,
@@ -37,8 +36,8 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to_public(&[out], *force, json)?;
     files::check_binary(out)?;
-    let opened = arguments.place.open()?;
-    let attestation = opened.store.attest(&opened.principal, &arguments.key)?;
+    let (opened, name) = arguments.place.open_for(&arguments.key)?;
+    let attestation = opened.store.attest(&opened.principal, name)?;
     let output = Output {
         to: out,
         content: &attestation.encode(),

@@ -5,7 +5,7 @@ use core::fmt;
 use serde::Serialize;
 
 use super::copying::copy_to;
-use crate::commands::custody::Location;
+use crate::commands::custody::{DoorOptions, Location};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::files::NameToWrite;
@@ -17,13 +17,23 @@ use crate::report::{self, Report, hex};
 /// other process can use a store's file meanwhile; of a store in PostgreSQL, which others go on using, nothing is copied if
 /// one changes it meanwhile. A copy of the file by other means can be half of one change and half of the next.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_args(without_door))]
 pub(crate) struct Arguments {
     /// Where to write the copy; no file is replaced
     file: NameToWrite,
 
     #[command(flatten)]
     location: Location,
+
+    /// Taken so that whoever gives them is told that this needs the store itself.
+    #[command(flatten)]
+    _door: DoorOptions,
+}
+
+/// A door's options are not shown where no door does.
+fn without_door(argument: clap::Arg) -> clap::Arg {
+    let is_of_door = argument.get_id().as_str().starts_with("store_");
+    argument.hide(is_of_door)
 }
 
 const EXAMPLES: &str = "\

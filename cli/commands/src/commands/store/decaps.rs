@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use pq_keystore::KeyId;
 use serde::Serialize;
 
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyVersion, Place};
 use crate::commands::raw::format::Format;
 use crate::commands::raw::secret::SecretOptions;
 use crate::documents;
@@ -23,7 +22,7 @@ use crate::report::Report;
 pub(crate) struct Arguments {
     /// The version that it was made for: tenant/purpose/name#version
     #[arg(long, value_name = "KEY")]
-    key: KeyId,
+    key: KeyVersion,
 
     /// The ciphertext, as bytes, in hexadecimal or in base64; "-" is standard input
     #[arg(default_value = "-")]
@@ -43,13 +42,13 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let output = &arguments.output;
+    arguments.place.location.place_here()?;
     let delivery = output.check(json)?;
     let ciphertext = documents::raw_ciphertext(&arguments.ciphertext)?;
-    let opened = arguments.place.open()?;
-    let id = &arguments.key;
+    let (opened, id) = arguments.place.open_for_version(&arguments.key)?;
     let secret = opened
         .store
-        .decapsulate(&opened.principal, id, &ciphertext)?;
+        .decapsulate(&opened.principal, &id, &ciphertext)?;
     let report = Decapsulated {
         key: id.name().to_string(),
         version: id.version().get(),

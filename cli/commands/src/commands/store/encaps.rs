@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use pq_keystore::KeyName;
 use serde::Serialize;
 
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyLabel, Place};
 use crate::commands::raw::format::Format;
 use crate::commands::raw::secret::EncapsulationOptions;
 use crate::exit_status::ExitStatus;
@@ -20,7 +19,7 @@ use crate::report::Report;
 pub(crate) struct Arguments {
     /// The key, of ML-KEM or X-Wing: tenant/purpose/name
     #[arg(long, value_name = "KEY")]
-    key: KeyName,
+    key: KeyLabel,
 
     #[command(flatten)]
     output: EncapsulationOptions,
@@ -34,11 +33,10 @@ Examples:
   $ pqtls store encaps --key shop/mail/box --out box.ct --secret box.secret --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    arguments.place.location.place_here()?;
     let delivery = arguments.output.check(json)?;
-    let opened = arguments.place.open()?;
-    let made = opened
-        .store
-        .encapsulate(&opened.principal, &arguments.key)?;
+    let (opened, name) = arguments.place.open_for(&arguments.key)?;
+    let made = opened.store.encapsulate(&opened.principal, name)?;
     let output = &arguments.output;
     let report = Encapsulated {
         key: made.id.name().to_string(),

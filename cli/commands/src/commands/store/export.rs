@@ -4,11 +4,10 @@ use core::fmt;
 
 use pq_keys::any::Readable;
 use pq_keys::protection::Protection;
-use pq_keystore::KeyId;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyVersion, Place};
 use crate::commands::delivery::{Delivery, OutputOptions};
 use crate::commands::key::KeyFacts;
 use crate::commands::key::encode::{self, Encoding};
@@ -29,7 +28,7 @@ use crate::words::protection_name;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The version: tenant/purpose/name#version
-    version: KeyId,
+    version: KeyVersion,
 
     /// Encrypt the private key under a passphrase, as an option that names one does by itself
     #[arg(long)]
@@ -51,12 +50,12 @@ Examples:
   $ pqtls key check spare.key";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    arguments.place.location.place_here()?;
     let OutputOptions { out, force } = &arguments.output;
     let delivery = Delivery::to(&[out], *force, json)?;
     let passphrase = arguments.passphrase.of_new_if(arguments.encrypt)?;
-    let opened = arguments.place.open()?;
-    let id = &arguments.version;
-    let exported = opened.store.export(&opened.principal, id)?;
+    let (opened, id) = arguments.place.open_for_version(&arguments.version)?;
+    let exported = opened.store.export(&opened.principal, &id)?;
     let key = PrivateKey::from_der(&exported).map_err(KeyError::from)?;
     let protection = Protection::default();
     let content = match &passphrase {

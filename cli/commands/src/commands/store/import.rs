@@ -2,11 +2,10 @@
 
 use core::fmt;
 
-use pq_keystore::KeyName;
 use serde::Serialize;
 
 use super::made::{Made, PolicyOptions};
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyLabel, Place};
 use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -22,7 +21,7 @@ use crate::report::{self, Report};
 pub(crate) struct Arguments {
     /// What the key is to be called: tenant/purpose/name
     #[arg(long, value_name = "KEY")]
-    key: KeyName,
+    key: KeyLabel,
 
     /// A private key in PEM or DER, encrypted or not; "-" is standard input
     file: Source,
@@ -54,10 +53,11 @@ Examples:
   $ pqtls store import --key shop/files/older newer.key --new-version --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    arguments.place.location.place_here()?;
     let key = documents::private_key(&arguments.file, &arguments.passphrase)?.key;
     let policy = arguments.policy.policy()?;
-    let opened = arguments.place.open()?;
-    let (store, who, name) = (&opened.store, &opened.principal, &arguments.key);
+    let (opened, name) = arguments.place.open_for(&arguments.key)?;
+    let (store, who) = (&opened.store, &opened.principal);
     let token = match arguments.in_token {
         true => Some(arguments.place.access.kek.token.needed()?.0),
         false => None,

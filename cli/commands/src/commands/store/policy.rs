@@ -2,12 +2,11 @@
 
 use core::fmt;
 
-use pq_keystore::KeyName;
 use serde::Serialize;
 
 use super::made::policy_in;
 use super::texts;
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyLabel, Place};
 use crate::commands::delivery::OutputOptions;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -33,7 +32,7 @@ pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
 #[command(after_help = SHOW)]
 pub(crate) struct Show {
     /// The key: tenant/purpose/name
-    key: KeyName,
+    key: KeyLabel,
 
     #[command(flatten)]
     output: OutputOptions,
@@ -50,8 +49,8 @@ Examples:
 impl Show {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
         let make = || {
-            let opened = self.place.open()?;
-            let details = opened.store.show(&opened.principal, &self.key)?;
+            let (opened, name) = self.place.open_for(&self.key)?;
+            let details = opened.store.show(&opened.principal, name)?;
             Ok(details.policy.to_toml())
         };
         texts::write(&self.output, json, make, |file| Policy {
@@ -69,7 +68,7 @@ impl Show {
 #[command(after_help = SET)]
 pub(crate) struct Set {
     /// The key: tenant/purpose/name
-    key: KeyName,
+    key: KeyLabel,
 
     /// The policy, in TOML; "-" is standard input
     #[arg(default_value = "-")]
@@ -86,11 +85,10 @@ Examples:
 
 impl Set {
     fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
+        self.place.location.place_here()?;
         let policy = policy_in(&self.file)?;
-        let opened = self.place.open()?;
-        opened
-            .store
-            .set_policy(&opened.principal, &self.key, &policy)?;
+        let (opened, name) = self.place.open_for(&self.key)?;
+        opened.store.set_policy(&opened.principal, name, &policy)?;
         let report = PolicySet(Policy {
             key: self.key.to_string(),
             file: self.file.to_string(),

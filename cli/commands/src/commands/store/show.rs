@@ -2,12 +2,12 @@
 
 use core::fmt;
 
-use pq_keystore::{KeyName, VersionDetails, VersionState};
+use pq_keystore::{VersionDetails, VersionState};
 use serde::Serialize;
 
 use super::list::warn_of_clock;
 use super::moment;
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyLabel, Place};
 use crate::commands::key::KeyFacts;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ use crate::report::{self, Report};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The key: tenant/purpose/name
-    key: KeyName,
+    key: KeyLabel,
 
     #[command(flatten)]
     place: Place,
@@ -31,8 +31,8 @@ Examples:
   $ pqtls store show shop/files/app --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let opened = arguments.place.open()?;
-    let details = opened.store.show(&opened.principal, &arguments.key)?;
+    let (opened, name) = arguments.place.open_for(&arguments.key)?;
+    let details = opened.store.show(&opened.principal, name)?;
     let report = Shown {
         key: details.name.to_string(),
         algorithm: details.algorithm.name(),

@@ -9,7 +9,7 @@ use pq_keystore::{KeyId, StoreError, VersionState};
 use serde::Serialize;
 
 use super::show::destroy_at;
-use crate::commands::custody::{Opened, Place};
+use crate::commands::custody::{KeyVersion, Opened, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure, of_store_error};
 use crate::report::{self, Report};
@@ -26,7 +26,7 @@ fn waiting_time(text: &str) -> Result<Duration, DurationError> {
 #[derive(Debug, clap::Args)]
 struct Of {
     /// The version: tenant/purpose/name#version
-    version: KeyId,
+    version: KeyVersion,
 
     #[command(flatten)]
     place: Place,
@@ -175,8 +175,8 @@ impl Of {
         otherwise: impl FnOnce(VersionState) -> &'static str,
         change: impl FnOnce(&Opened, &KeyId) -> Result<(), StoreError>,
     ) -> Result<ExitStatus, Failure> {
-        let opened = self.place.open()?;
-        let id = &self.version;
+        let (opened, id) = self.place.open_for_version(&self.version)?;
+        let id = &id;
         change(&opened, id).map_err(|error| match error {
             StoreError::State { id, state, .. } => {
                 let what = otherwise(state);

@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use pq_keystore::KeyId;
 use serde::Serialize;
 
-use crate::commands::custody::Place;
+use crate::commands::custody::{KeyVersion, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{self, Report};
@@ -18,7 +17,7 @@ use crate::report::{self, Report};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The first version that stays: tenant/purpose/name#version
-    version: KeyId,
+    version: KeyVersion,
 
     #[command(flatten)]
     place: Place,
@@ -33,8 +32,7 @@ Examples:
   $ pqtls store trim shop/tests/old#2 --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let opened = arguments.place.open()?;
-    let id = &arguments.version;
+    let (opened, id) = arguments.place.open_for_version(&arguments.version)?;
     opened
         .store
         .trim(&opened.principal, id.name(), id.version())?;
