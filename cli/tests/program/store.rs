@@ -242,6 +242,12 @@ fn versions_are_used_as_their_states_permit() {
     custody.run(verify).ok();
     custody.run("rotate shop/files/app").ok();
     custody.refuses(
+        "trim shop/files/app#2",
+        1,
+        "state",
+        "or that are older than the policy's min-version",
+    );
+    custody.refuses(
         "destroy shop/files/app#1",
         1,
         "state",

@@ -2,11 +2,12 @@
 
 use core::fmt;
 
+use pq_keystore::StoreError;
 use serde::Serialize;
 
 use crate::commands::custody::{KeyVersion, Place};
 use crate::exit_status::ExitStatus;
-use crate::failure::Failure;
+use crate::failure::{Failure, StoreFailure};
 use crate::report::{self, Report};
 
 /// Remove all versions before one, with their public keys
@@ -33,9 +34,17 @@ Examples:
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let (opened, id) = arguments.place.open_for_version(&arguments.version)?;
-    opened
+    let trimmed = opened
         .store
-        .trim(&opened.principal, id.name(), id.version())?;
+        .trim(&opened.principal, id.name(), id.version());
+    trimmed.map_err(|error| match error {
+        StoreError::State { id, state, .. } => {
+            let what = "only versions can be removed that were destroyed (\"pqtls store schedule-destruction\", and then \
+                        \"pqtls store destroy\"), or that are older than the policy's min-version (\"pqtls store policy set\")";
+            Failure::from(StoreFailure::State { id, state, what })
+        }
+        other => other.into(),
+    })?;
     let report = Trimmed {
         key: id.name().to_string(),
         first: id.version().get(),
