@@ -262,7 +262,12 @@ fn versions_are_used_as_their_states_permit() {
     custody
         .run("schedule-destruction shop/files/app#1 --after 1d")
         .ok();
-    custody.refuses("destroy shop/files/app#1", 1, "not-yet", "seconds from now");
+    custody.refuses(
+        "destroy shop/files/app#1",
+        1,
+        "not-yet",
+        " on, 24 hours from now; see \"pqtls store show --kek-file kek shop/files/app",
+    );
     custody.run(verify).ok();
     custody.run("cancel-destruction shop/files/app#1").ok();
     // The shortest wait is one that the key's policy permits.
@@ -291,6 +296,22 @@ fn versions_are_used_as_their_states_permit() {
     custody.refuses(verify, 1, "version-not-found", "shop/files/app#1");
     let versions = custody.json("show shop/files/app");
     assert_eq!(versions["versions"].as_array().unwrap().len(), 1);
+
+    // Of a key that was deleted, nothing can be enabled or rotated.
+    custody
+        .run("schedule-destruction shop/files/app#2 --after 0s")
+        .ok();
+    custody.run("destroy shop/files/app#2").ok();
+    custody.run("disable shop/files/app#2").ok();
+    custody.refuses("public shop/files/app --out x", 1, "deleted", "was deleted");
+    custody.refuses(
+        "new shop/files/agreed --algorithm X25519",
+        1,
+        "algorithm",
+        "store new --help",
+    );
+    let help = custody.run("new --help");
+    assert!(!help.ok().contains("and X25519 for"), "{}", help.stdout());
 }
 
 #[test]
@@ -314,6 +335,12 @@ fn a_key_leaves_the_store_only_if_it_was_made_for_that() {
             assert_eq!(about.permissions().mode() & 0o777, 0o600, "{private}");
         }
     }
+    custody.refuses(
+        "export shop/files/app#1 --out x",
+        4,
+        "denied",
+        "only a key that was made to be exported can be",
+    );
     folder.write("export.toml", "[grants]\noperator = [\"export\"]\n");
     custody.run("policy set shop/files/app export.toml").ok();
     custody.refuses(

@@ -54,19 +54,28 @@ impl TypedValueParser for AlgorithmParser {
 
 /// All names, for help.
 pub(crate) fn list_of_algorithms() -> String {
+    let agreement = Algorithm::all().filter(|one| matches!(one, Algorithm::Agreement(_)));
+    let agreement: Vec<_> = agreement.map(Algorithm::name).collect();
+    format!(
+        "{}, and {} for encrypted messages",
+        list_of_store_algorithms(),
+        agreement.join(", ")
+    )
+}
+
+/// The names of those that a key store has keys of, for help.
+pub(crate) fn list_of_store_algorithms() -> String {
     let list = |of_kind: fn(Algorithm) -> bool| {
         let some = Algorithm::all().filter(|one| of_kind(*one));
         some.map(Algorithm::name).collect::<Vec<_>>().join(", ")
     };
     format!(
         "{}; to encrypt files, {} (ML-KEM-768 and X25519, from a draft); composites of ML-DSA and a \
-         classical algorithm, from a draft: {}; classical, not safe against quantum computers: {}, and {} for encrypted \
-         messages",
+         classical algorithm, from a draft: {}; classical, not safe against quantum computers: {}",
         list(|one| matches!(one, Algorithm::PostQuantum(_))),
         Algorithm::XWing,
         list(|one| matches!(one, Algorithm::Composite(_))),
-        list(|one| matches!(one, Algorithm::Classical(_))),
-        list(|one| matches!(one, Algorithm::Agreement(_)))
+        list(|one| matches!(one, Algorithm::Classical(_)))
     )
 }
 

@@ -10,7 +10,7 @@ mod named;
 mod pre_hash;
 mod time;
 
-pub(crate) use algorithm::{AlgorithmParser, list_of_algorithms};
+pub(crate) use algorithm::{AlgorithmParser, list_of_algorithms, list_of_store_algorithms};
 pub(crate) use context::{Context, context_of_hex, context_of_text};
 pub(crate) use name::{Subject, alternative_name, without_port};
 pub(crate) use named::Named;

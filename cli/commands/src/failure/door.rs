@@ -139,6 +139,8 @@ fn advice(error: &RemoteError) -> &'static str {
             "; check that --store-ca has the root of the CA that certified it, that its certificate is for this name, and, if it wants \
              one of yours, --store-cert"
         }
+        // As the server said itself
+        error if error.retry() && error.to_string().ends_with("try again") => "",
         error if error.retry() => "; try again once it answers",
         RemoteError::Refused {
             status: 401 | 403, ..
@@ -154,5 +156,26 @@ fn advice(error: &RemoteError) -> &'static str {
         }
         RemoteError::Answer(_) => "; check that the address is that of a key server",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_advises_is_not_said_again() {
+        let said = |what: &str| {
+            let error = RemoteError::Refused {
+                status: 503,
+                errors: vec![what.into()],
+            };
+            let door = "https://keys.example".into();
+            DoorFailure::Remote { door, error }.to_string()
+        };
+        let full = said("the storage is away (away); try again");
+        assert_eq!(full.matches("try again").count(), 1, "{full}");
+        let short = said("the storage is away");
+        assert!(short.ends_with("; try again once it answers"), "{short}");
     }
 }

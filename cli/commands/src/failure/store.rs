@@ -1,24 +1,29 @@
 //! Why a command on a key store failed: what was wrong, what to do next, its exit status and the store's stable code.
 
 use core::error::Error;
+use core::time::Duration;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use pq_keys::encoding::rfc3339;
 use pq_keystore::audit::InvalidHead;
 use pq_keystore::custody::TokenError;
-use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal};
+use pq_keystore::policy::{InvalidPolicyFile, InvalidPrincipal, Verb};
 use pq_keystore::sealing::{KekError, KekForm, KekServerProblem};
 use pq_keystore::storage::{CopyError, StorageError};
 use pq_keystore::{
     Damage, InvalidAttestation, InvalidGrantsFile, InvalidName, KeyId, KeyName, StoreError,
     VersionState,
 };
+use pq_x509::pki_types::UnixTime;
 
 use super::Failure;
 use super::database::DatabaseFailure;
 use super::door::DoorFailure;
 use super::transit::TransitFailure;
 use crate::exit_status::ExitStatus;
+use crate::keys::Algorithm;
+use crate::report::with_unit;
 use crate::shell::quoted;
 
 /// Why a command on a key store failed.
@@ -52,7 +57,8 @@ pub(crate) enum StoreFailure {
     )]
     NotDeterministic,
     #[error(
-        "{key} is a key of {algorithm}, and SSH has keys of MLDSA44-Ed25519-SHA512; make one by \"pqtls store new\""
+        "{key} is a key of {algorithm}, and SSH has keys of MLDSA44-Ed25519-SHA512; make one by \"pqtls store \
+         new NAME --algorithm MLDSA44-Ed25519-SHA512\""
     )]
     NotComposite {
         key: String,
@@ -483,12 +489,45 @@ fn of_token(error: &TokenError) -> &'static str {
     }
 }
 
+/// When a version may be destroyed: the store counts seconds.
+fn not_yet(id: &KeyId, seconds: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(24 * 60 * 60, "day"), (60 * 60, "hour"), (60, "minute")];
+    let unit = UNITS.into_iter().find(|(length, _)| seconds >= 2 * length);
+    let (length, unit) = unit.unwrap_or((1, "second"));
+    let at = UnixTime::now().as_secs().saturating_add(seconds);
+    format!(
+        "{id} may be destroyed from {} on, {} from now",
+        rfc3339(UnixTime::since_unix_epoch(Duration::from_secs(at))),
+        with_unit(seconds.div_ceil(length), unit)
+    )
+}
+
 /// Why a store did not do something, and what to do, in options of the command line.
 pub(crate) fn of_store_error(error: &StoreError) -> String {
     if let StoreError::Kek(KekError::Length { file, form, .. }) = error {
         return format!("{error}; {}", of_other_form(file, *form));
     }
+    let key = match error {
+        StoreError::VersionNotFound(id)
+        | StoreError::State { id, .. }
+        | StoreError::NotYet { id, .. } => Some(id.name()),
+        StoreError::NoVersionWithKey(name) => Some(name),
+        _ => None,
+    };
+    if let Some(key) = key {
+        let said = match error {
+            StoreError::NotYet { id, seconds } => not_yet(id, *seconds),
+            error => error.to_string(),
+        };
+        return format!("{said}; see \"pqtls store show {key}\"");
+    }
     let advice = match error {
+        StoreError::Denied {
+            verb: Verb::Export, ..
+        } => {
+            "; only a key that was made to be exported can be, which \"pqtls store show\" says of each, and by whom its policy (\"pqtls \
+             store policy set\") grants it: say who you are with --as"
+        }
         StoreError::Denied { key, .. } if key == "the store" => {
             "; have it granted by the store's grants (\"pqtls store grants set\"), or say who you are with --as"
         }
@@ -497,9 +536,6 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
              (\"pqtls store grants set\"), or say who you are with --as"
         }
         StoreError::NotFound(_) => "; see \"pqtls store list\"",
-        StoreError::VersionNotFound(_) | StoreError::NoVersionWithKey(_) => {
-            "; see \"pqtls store show\""
-        }
         StoreError::Exists(_) => {
             "; choose another name, or give it another version by \"pqtls store rotate\""
         }
@@ -514,11 +550,14 @@ pub(crate) fn of_store_error(error: &StoreError) -> String {
         StoreError::ClockBehind { .. } | StoreError::ClockAhead { .. } => {
             ", by \"pqtls store confirm-time\""
         }
-        StoreError::State { .. } | StoreError::NotYet { .. } => "; see \"pqtls store show\"",
         StoreError::BelowMinimum { .. } => "; see \"pqtls store policy show\"",
         StoreError::ExportableChanged(_) => {
             "; leave it as \"pqtls store policy show\" has it, or make another key"
         }
+        StoreError::Algorithm {
+            algorithm: Algorithm::Agreement(_),
+            ..
+        } => "; take another algorithm: \"pqtls store new --help\" lists them",
         StoreError::Algorithm { .. } => {
             "; name another key: \"pqtls store list\" says what each is of"
         }

@@ -190,6 +190,12 @@ fn wider(found: &Policy, wanted: &Policy, principal: &Principal) -> Vec<String> 
     wider
 }
 
+/// Whether nothing of a version is of use any more: it was destroyed, and verifies nothing. A key was deleted of which each
+/// version is like this.
+fn is_gone(state: VersionState) -> bool {
+    state == VersionState::Destroyed { verifies: false }
+}
+
 /// The version that was asked for, or the newest one that is enabled.
 fn chosen(
     details: &KeyDetails,
@@ -202,6 +208,9 @@ fn chosen(
     });
     let missing = || match version {
         Some(version) => StoreError::VersionNotFound(details.name.at(version)),
+        None if details.versions.iter().all(|one| is_gone(one.state)) => {
+            StoreError::Deleted(details.name.clone())
+        }
         None => StoreError::NoEnabledVersion(details.name.clone()),
     };
     let found = found.ok_or_else(missing)?;

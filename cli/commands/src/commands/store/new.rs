@@ -5,7 +5,7 @@ use core::fmt;
 use serde::Serialize;
 
 use super::made::{Made, PolicyOptions};
-use crate::arguments::{AlgorithmParser, list_of_algorithms};
+use crate::arguments::{AlgorithmParser, list_of_store_algorithms};
 use crate::commands::custody::{Custodian, DoorKeys, KeyLabel, Place};
 use crate::exit_status::ExitStatus;
 use crate::failure::{DoorFailure, Failure};
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
         help = format!(
             "One of {}; for the TLS key of a server that clients without ML-DSA are to reach, such as curl with OpenSSL before \
              3.5: ECDSA-P256",
-            list_of_algorithms()
+            list_of_store_algorithms()
         ),
     )]
     algorithm: Algorithm,

@@ -108,7 +108,7 @@ Examples:
 impl Disable {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
         let otherwise = |_| "nothing is to be done";
-        self.of.change(json, otherwise, |opened, id| {
+        self.of.change(json, "disabled", otherwise, |opened, id| {
             opened.store.disable(&opened.principal, id)
         })
     }
@@ -123,7 +123,7 @@ impl Enable {
             }
             _ => "only a version that is disabled can be enabled",
         };
-        self.of.change(json, otherwise, |opened, id| {
+        self.of.change(json, "enabled", otherwise, |opened, id| {
             opened.store.enable(&opened.principal, id)
         })
     }
@@ -137,17 +137,19 @@ impl Schedule {
             }
             _ => "its destruction can't be scheduled",
         };
-        self.of
-            .change(json, otherwise, |Opened { store, principal }, id| {
-                store.schedule_destruction(principal, id, self.after)
-            })
+        self.of.change(
+            json,
+            "destroy-scheduled",
+            otherwise,
+            |Opened { store, principal }, id| store.schedule_destruction(principal, id, self.after),
+        )
     }
 }
 
 impl Cancel {
     pub(crate) fn run(&self, json: bool) -> Result<ExitStatus, Failure> {
         let otherwise = |_| "no destruction of it is scheduled that could be cancelled";
-        self.of.change(json, otherwise, |opened, id| {
+        self.of.change(json, "disabled", otherwise, |opened, id| {
             opened.store.cancel_destruction(&opened.principal, id)
         })
     }
@@ -161,17 +163,18 @@ impl Destroy {
             }
             _ => "say first when it may be destroyed (\"pqtls store schedule-destruction\")",
         };
-        self.of.change(json, otherwise, |opened, id| {
+        self.of.change(json, "destroyed", otherwise, |opened, id| {
             opened.store.destroy(&opened.principal, id)
         })
     }
 }
 
 impl Of {
-    /// Changes the state. `otherwise` says what to do if the version is in a state that doesn't permit it.
+    /// Changes the state to the one of this name. `otherwise` says what to do if the version is in a state that doesn't permit it.
     fn change(
         &self,
         json: bool,
+        becomes: &'static str,
         otherwise: impl FnOnce(VersionState) -> &'static str,
         change: impl FnOnce(&Opened, &KeyId) -> Result<(), StoreError>,
     ) -> Result<ExitStatus, Failure> {
@@ -202,6 +205,7 @@ impl Of {
             key: id.name().to_string(),
             version: id.version().get(),
             state: state.map(VersionState::name),
+            becomes,
             destroy_at: state.and_then(destroy_at),
         };
         report::print(&report, json)?;
@@ -215,6 +219,9 @@ struct Changed {
     version: u32,
     /// Unless the one who changed it may not see it.
     state: Option<&'static str>,
+    /// What it is then.
+    #[serde(skip)]
+    becomes: &'static str,
     destroy_at: Option<String>,
 }
 
@@ -229,7 +236,7 @@ impl fmt::Display for Changed {
             "{}#{}: {}",
             self.key,
             self.version,
-            self.state.unwrap_or("changed")
+            self.state.unwrap_or(self.becomes)
         )?;
         match &self.destroy_at {
             Some(time) => writeln!(f, ", and may be destroyed from {time} on"),
