@@ -220,15 +220,15 @@ impl Store {
         grants: &StoreGrants,
     ) -> Result<(), StoreError> {
         let inner = self.inner();
-        if !grants.is_short() {
-            return Err(StoreError::Policy("a store has at most 128 grants"));
-        }
-        if !grants.permits_all(principal, Verb::Administer) {
-            return Err(StoreError::Policy(
-                "whoever changes the grants keeps the right to administer the store",
-            ));
-        }
         let written = inner.administer(principal, Deed::SetGrants, &[], |rows, record| {
+            if !grants.is_short() {
+                return Err(StoreError::Policy("a store has at most 128 grants"));
+            }
+            if !grants.permits_all(principal, Verb::Administer) {
+                return Err(StoreError::Policy(
+                    "whoever changes the grants keeps the right to administer the store",
+                ));
+            }
             record.grants = grants.clone();
             Ok(rows.change())
         })?;

@@ -662,7 +662,11 @@ pub(crate) fn the_store_has_grants_of_its_own(place: &impl Place) {
         "denied"
     );
     assert_eq!(store.list(&user(), None, None, 10).unwrap().keys.len(), 1);
-    assert_eq!(code(store.set_store_grants(&user(), &more)), "policy");
+    // The right comes before the content, so that the log has each try.
+    assert_eq!(code(store.set_store_grants(&user(), &more)), "denied");
+    let entries = store.last_audit_entries(&admin(), 1).unwrap();
+    assert_eq!(entries[0].verb, Verb::Administer);
+    assert_eq!(entries[0].principal, Some(user()));
     assert_eq!(code(store.store_grants(&user())), "denied");
     let none = pq_keystore::StoreGrants::new();
     assert_eq!(code(store.set_store_grants(&admin(), &none)), "policy");
