@@ -19,7 +19,7 @@ fn every_command_of_the_page_succeeds() {
 fn every_command_of_the_page_on_keys_succeeds() {
     let folder = Folder::new();
     let count = run_all(&folder, include_str!("../../../docs/keys.md"));
-    assert_eq!(count, 85);
+    assert_eq!(count, 86);
     assert!(folder.path().join("restored.redb").exists());
 }
 

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use pq_keystore::policy::Principal;
 use pq_keystore::sealing::KeyFileKek;
 use pq_keystore::storage::{
-    Change, Expected, RedbStorage, RowChange, RowKey, RowPrefix, Storage, Write,
+    Change, Expected, RedbStorage, Row, RowChange, RowKey, RowPrefix, Storage, Write,
 };
 use pq_keystore::{Store, StoreOptions};
 
@@ -396,6 +396,88 @@ fn delete(folder: &Folder, rows: &RowPrefix) {
         append: None,
     };
     storage.commit(&change).unwrap();
+}
+
+/// Changes the last byte of rows behind the store's back.
+fn flip(folder: &Folder, rows: &RowPrefix, begin: &str) {
+    let storage = RedbStorage::open(&folder.path().join("keys.redb")).unwrap();
+    let found = storage.list(rows, None, 1_000).unwrap().rows.into_iter();
+    let flip = |(key, row): (RowKey, Row)| {
+        let mut value = row.value.clone();
+        *value.last_mut().unwrap() ^= 1;
+        RowChange {
+            key,
+            expected: Expected::unchanged(Some(&row)),
+            write: Write::Put(value),
+        }
+    };
+    let found = found.filter(|(key, _)| key.as_str().starts_with(begin));
+    let rows: Vec<_> = found.map(flip).collect();
+    assert!(!rows.is_empty());
+    let append = None;
+    storage.commit(&Change { rows, append }).unwrap();
+}
+
+/// A backup of damaged rows says so, and nobody is sent from a backup to a backup.
+#[test]
+fn damage_is_told_of_backups() {
+    let folder = with_store();
+    folder.pqtls("store backup whole.bak").ok();
+    flip(&folder, &RowPrefix::keys_of_tenant("shop"), "key/");
+    let backed = folder.pqtls("store backup f.bak");
+    refuses(
+        &backed,
+        1,
+        "1 rows are damaged: key/shop/files/app (it was changed",
+    );
+    refuses(&backed, 1, "keep the backups from before");
+    let json = folder.pqtls("store backup g.bak --json");
+    assert_eq!(json.status(), 1);
+    assert!(
+        json.stdout()
+            .contains("\"the row key/shop/files/app is damaged"),
+        "{}",
+        json.stdout()
+    );
+    let restored = folder.pqtls("store restore f.bak --store new.redb --kek-file kek");
+    for words in [
+        "nothing was restored: 1 rows of the backup f.bak are damaged: key/shop/files/app (",
+        "restore another backup; if there is none",
+    ] {
+        refuses(&restored, 1, words);
+    }
+    assert!(!folder.path().join("new.redb").exists());
+    // As it says
+    folder
+        .pqtls("store show pki/ca/root --store f.bak --kek-file kek")
+        .ok();
+    let whole = folder.bytes("whole.bak");
+    folder.write("cut.bak", &whole[..whole.len() / 2]);
+    let cut = folder.pqtls("store restore cut.bak --store new.redb --kek-file kek");
+    refuses(&cut, 3, "the backup cut.bak is damaged: ");
+    refuses(&cut, 3, "; restore another backup\n");
+    let sealed = folder.pqtls("store restore whole.bak --store new.redb");
+    refuses(
+        &sealed,
+        2,
+        "the store in the backup whole.bak is sealed under a key",
+    );
+}
+
+/// Where nothing works, no error says that other keys do.
+#[test]
+fn a_store_that_nobody_opens_is_called_that() {
+    for row in ["store", "index/", "kek"] {
+        let folder = with_store();
+        flip(&folder, &RowPrefix::all(), row);
+        for command in ["show pki/ca/root", "check", "list"] {
+            let refused = folder.pqtls(&format!("store {command} --kek-file kek"));
+            assert!([1, 3].contains(&refused.status()), "{}", refused.stderr());
+            let said = refused.stderr();
+            let is_told = said.contains("nothing in the store can be used until then");
+            assert!(is_told || row == "kek", "{row} {command}: {said}");
+        }
+    }
 }
 
 /// What is missing is told by what lists keys, and all that is damaged is named.

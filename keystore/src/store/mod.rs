@@ -31,6 +31,7 @@ mod tokens;
 mod uses;
 mod using;
 mod verifying;
+mod visible;
 mod worker;
 
 use alloc::sync::Arc;
@@ -46,6 +47,7 @@ pub use self::options::StoreOptions;
 pub use self::showing::{KeyDetails, KeyPage, KeySummary, VersionDetails};
 pub use self::tokens::Orphan;
 pub use self::using::{Encapsulated, Signed};
+pub use self::visible::visible_damage;
 
 use self::worker::Worker;
 

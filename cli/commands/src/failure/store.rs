@@ -189,6 +189,34 @@ pub(crate) enum StoreFailure {
         /// Some of the others.
         others: Vec<StoreError>,
     },
+    /// Nothing can be done with the store, not even checked.
+    #[error("{}; nothing in the store can be used until then", of_store_error(.0))]
+    NotOpened(StoreError),
+    #[error(
+        "{file} is a copy of {store} as it is, of which {count} rows are damaged: {}; so keep the backups from before, since \"pqtls \
+         store restore\" takes none with damaged rows, and the log with them",
+        rows(.damaged, *.count)
+    )]
+    DamagedCopy {
+        file: String,
+        store: String,
+        count: usize,
+        /// What is wrong with some of them.
+        damaged: Vec<StoreError>,
+    },
+    #[error(
+        "nothing was restored: {count} rows of the backup {file} are damaged: {}; restore another backup; if there is none, copy \
+         {file} to where the store was: the keys whose rows are whole can be used there, unless no command opens it",
+        rows(.damaged, *.count)
+    )]
+    DamagedBackup {
+        file: String,
+        count: usize,
+        /// What is wrong with some of them.
+        damaged: Vec<StoreError>,
+    },
+    #[error("nothing was restored: the backup {file} is damaged: {reason}; restore another backup")]
+    BrokenBackup { file: String, reason: String },
     #[error(
         "the store's index has {0} more keys than were found, whose rows are missing: \"pqtls store check\" names them; restore them \
          from a backup"
@@ -236,7 +264,9 @@ impl StoreFailure {
 
     pub(super) fn status(&self) -> ExitStatus {
         match self {
-            Self::Store(error) | Self::NotRotated { error, .. } => of_error(error),
+            Self::Store(error) | Self::NotOpened(error) | Self::NotRotated { error, .. } => {
+                of_error(error)
+            }
             Self::Database(failure) => failure.status(),
             Self::Door(failure) => failure.status(),
             Self::Transit(failure) => failure.status(),
@@ -258,6 +288,7 @@ impl StoreFailure {
             | Self::StoreOfCa { .. }
             | Self::StoreOfNewKeys(_)
             | Self::Backup(_)
+            | Self::BrokenBackup { .. }
             | Self::NoAbsolutePath(_)
             | Self::PolicyFile { .. }
             | Self::GrantsFile { .. }
@@ -283,6 +314,8 @@ impl StoreFailure {
             | Self::OlderThanCa { .. }
             | Self::State { .. }
             | Self::MissingKeys(_)
+            | Self::DamagedCopy { .. }
+            | Self::DamagedBackup { .. }
             | Self::Damaged { .. } => ExitStatus::Refused,
         }
     }
@@ -301,6 +334,51 @@ impl StoreFailure {
             )) => otherwise(error).into(),
             other => other.into(),
         }
+    }
+
+    /// Why a store was not opened.
+    pub(crate) fn not_opened(error: StoreError) -> Self {
+        match error {
+            StoreError::Damaged { .. } => Self::NotOpened(error),
+            error => Self::Store(error),
+        }
+    }
+
+    /// Speaks of a backup, which nobody can restore from a backup, and not of the copy in which it is checked.
+    pub(crate) fn of_backup(failure: Failure, backup: &Path) -> Failure {
+        let file = backup.display().to_string();
+        let Failure::Store(failure) = failure else {
+            return failure;
+        };
+        match *failure {
+            Self::Damaged {
+                count,
+                first,
+                others,
+            } => Self::DamagedBackup {
+                file,
+                count,
+                damaged: core::iter::once(first).chain(others).collect(),
+            },
+            Self::NotOpened(error) | Self::Store(error @ StoreError::Damaged { .. }) => {
+                Self::DamagedBackup {
+                    file,
+                    count: 1,
+                    damaged: vec![error],
+                }
+            }
+            Self::Store(StoreError::Storage(StorageError::Damaged { reason, .. }))
+            | Self::Copy(CopyError::Storage(StorageError::Damaged { reason, .. })) => {
+                Self::BrokenBackup { file, reason }
+            }
+            Self::Store(StoreError::NoStore(_) | StoreError::Unfinished(_)) => {
+                Self::Backup(StorageError::NotAStorage {
+                    storage: format!("the file {file}"),
+                })
+            }
+            other => other,
+        }
+        .into()
     }
 
     /// Says what to do about a key of a CA's folder that its store lacks.
@@ -329,11 +407,16 @@ impl StoreFailure {
     pub(super) fn code(&self) -> Option<&'static str> {
         match self {
             Self::Store(error)
+            | Self::NotOpened(error)
             | Self::NotRotated { error, .. }
             | Self::Damaged { first: error, .. } => Some(error.code()),
             Self::OlderThanCa { code, .. } => *code,
             Self::Door(failure) => failure.code(),
             Self::MissingKeys(_) => Some("missing"),
+            Self::DamagedCopy { damaged, .. } | Self::DamagedBackup { damaged, .. } => {
+                damaged.first().map(StoreError::code)
+            }
+            Self::BrokenBackup { .. } => Some("storage-damaged"),
             Self::NewKek(_) => Some("kek"),
             Self::State { .. } => Some("state"),
             Self::StoreOfCa { error, .. } | Self::StoreOfNewKeys(error) | Self::Backup(error) => {
@@ -372,12 +455,28 @@ fn with_causes(error: &(dyn Error + 'static)) -> String {
 /// Why a store was not copied, and what is there now.
 fn of_copy(error: &CopyError) -> String {
     match error {
-        CopyError::NotEmpty(_) => format!("nothing was copied: {error}"),
+        CopyError::NotEmpty(_) => format!(
+            "nothing was copied: {error}; restore to another schema (schema=NAME in the address), or drop this one if nobody needs \
+             what is there"
+        ),
         CopyError::OtherCopy(_) => format!(
             "nothing was copied: {error}; restore the backup that was begun with, or drop the schema of the unfinished one first"
         ),
         _ => format!("no store was copied: {error}"),
     }
+}
+
+/// What is wrong with rows, where there is other advice than to restore them.
+fn rows(damaged: &[StoreError], count: usize) -> String {
+    let said = |error: &StoreError| match error {
+        StoreError::Damaged { row, reason } => format!("{row} ({reason})"),
+        error => error.to_string(),
+    };
+    let mut rows: Vec<_> = damaged.iter().map(said).collect();
+    if count > rows.len() {
+        rows.push("and others".into());
+    }
+    rows.join("; ")
 }
 
 /// What is wrong with each row.

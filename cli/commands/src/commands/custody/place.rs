@@ -300,12 +300,20 @@ impl Access {
         &self,
         storage: Arc<dyn Storage>,
     ) -> Result<Opened, Failure> {
+        let place = format!("the store in {}", storage.description());
+        self.open_named(storage, &place)
+    }
+
+    /// The same, of which a person knows the storage by another name.
+    pub(in crate::commands) fn open_named(
+        &self,
+        storage: Arc<dyn Storage>,
+        place: &str,
+    ) -> Result<Opened, Failure> {
         let principal = self.principal()?;
-        let kek = self
-            .kek
-            .kek(&format!("the store in {}", storage.description()))?;
+        let kek = self.kek.kek(place)?;
         let options = self.kek.token.add_to(StoreOptions::default())?;
-        let store = Store::open(storage, &*kek, options)?;
+        let store = Store::open(storage, &*kek, options).map_err(StoreFailure::not_opened)?;
         Ok(Opened { store, principal })
     }
 }

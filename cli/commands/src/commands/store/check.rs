@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 }
 
 /// How many damaged rows a sentence names.
-const MOST_NAMED: usize = 20;
+pub(super) const MOST_NAMED: usize = 20;
 
 /// The end of a command that found damaged rows, or none.
 pub(super) fn damage(damaged: Vec<StoreError>) -> Result<ExitStatus, Failure> {

@@ -41,18 +41,22 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     // Before a passphrase is asked for
     arguments.place.access.principal()?;
     let backup = once_free(|| RedbStorage::open_untouched(&arguments.backup));
+    let of_backup = |failure| StoreFailure::of_backup(failure, &arguments.backup);
     let backup = backup
-        .map_err(|error| StoreFailure::if_missing(Failure::from(error), StoreFailure::Backup))?;
+        .map_err(|error| StoreFailure::if_missing(Failure::from(error), StoreFailure::Backup))
+        .map_err(of_backup)?;
+    let place = format!("the store in the backup {}", arguments.backup.display());
     let check = |storage: RedbStorage| {
-        let opened = arguments.place.access.open_in(Arc::new(storage))?;
+        let access = &arguments.place.access;
+        let opened = access.open_named(Arc::new(storage), &place)?;
         let found = arguments.kept.check(&opened)?;
         damage(found.damaged).map(drop)
     };
     let copied = match &to {
-        StorePlace::File(path) => copy_to(&backup, path, check)?,
+        StorePlace::File(path) => copy_to(&backup, path, check).map_err(of_backup)?,
         StorePlace::Postgres(_) | StorePlace::Door(_) => {
             let storage = to.open()?;
-            check_copy(&backup, check)?;
+            check_copy(&backup, check).map_err(of_backup)?;
             copy(&backup, &*storage).map_err(StoreFailure::Copy)?
         }
     };
