@@ -251,6 +251,29 @@ fn a_store_whose_file_is_replaced_is_not_changed() {
     remote.rotate("a").unwrap();
 }
 
+/// Whoever takes a token away and mistypes is told what is wrong, where, and that the token is good until it is mended.
+#[test]
+fn a_mistake_in_the_file_of_tokens_is_told_whole() {
+    let folder = with_server(&[]);
+    let served = Served::start(&folder, "");
+    let remote = client(&folder, served.port);
+    remote.create("a", "ed25519", false).unwrap();
+    let known = folder.read("tokens.toml");
+    let wrong = known.replace("principal", "a-principal-by-another-name");
+    folder.write("tokens.toml", wrong);
+    wait_for(&folder, "those that were taken out of the file since");
+    for words in [
+        "tokens.toml is no file of tokens: ",
+        "`a-principal-by-another-name`, expected ",
+    ] {
+        wait_for(&folder, words);
+    }
+    remote.rotate("a").unwrap();
+    // The same as before: nothing new is read, and all is well again.
+    folder.write("tokens.toml", known);
+    wait_for(&folder, "the file of tokens is in use as it is now");
+}
+
 /// The file of tokens is read also after something stood in its place that never ends.
 #[cfg(unix)]
 #[test]

@@ -125,7 +125,11 @@ impl AccessList {
         }
         let file: File = toml::from_str(text)
             // The message without the lines of the file.
-            .map_err(|error| InvalidAccessList::Toml(error.message().into()))?;
+            .map_err(|error| {
+                let begin = error.span().and_then(|span| text.get(..span.start));
+                let line = begin.map_or(1, |begin| begin.matches('\n').count() + 1);
+                InvalidAccessList::Toml(format!("line {line}: {}", error.message()))
+            })?;
         Ok(Self {
             tokens: entries("tokens", &file.tokens)?,
             certificates: entries("certificates", &file.certificates)?,

@@ -14,6 +14,7 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::{Instant, SystemTime};
 
 use pq_keystore::door::{Door, InvalidMount};
 use pq_keystore::{DURATION_BUCKETS, OPERATION_DURATION, Store};
@@ -155,6 +156,9 @@ The server's own key in the store, when a certificate for it is in me.pem:
 
 /// How often certificates and tokens are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
+
+/// How often the log says that the file of tokens can't be used.
+const REMIND_EVERY: Duration = Duration::from_secs(60);
 
 /// How often it is looked whether the store can be used.
 const PROBLEM_EVERY: Duration = Duration::from_secs(1);
@@ -317,18 +321,36 @@ fn welcome(address: SocketAddr, places: &[String], notes: &str) -> io::Result<()
 }
 
 /// Reads the file of tokens again when it changes. One that can't be read changes nothing, and the log says so.
+/// While it is so, the log says it again each minute: somebody may have meant to take a token away.
 async fn keep_reading(mut access: AccessFile, door: Arc<Door>) -> Infallible {
+    // Since when, when it was said last, and what was said.
+    let mut failing: Option<(SystemTime, Instant, String)> = None;
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        match access.read_again().await {
-            Ok(false) => {}
-            Ok(true) => {
-                door.replace_access(access.list().clone());
-                tracing::info!("the file of tokens is in use as it is now");
+        let error = match access.read_again().await {
+            Ok(is_new) => {
+                let had_failed = failing.take().is_some();
+                if is_new {
+                    door.replace_access(access.list().clone());
+                }
+                if is_new || had_failed {
+                    tracing::info!("the file of tokens is in use as it is now");
+                }
+                continue;
             }
-            Err(error) => {
-                tracing::error!(%error, "the file of tokens can't be used; those known before are");
-            }
+            Err(error) => error.to_string(),
+        };
+        let (since, said) = match &failing {
+            Some((since, said, before)) => (*since, (*before == error).then_some(*said)),
+            None => (SystemTime::now(), None),
+        };
+        if said.is_none_or(|said| said.elapsed() >= REMIND_EVERY) {
+            let seconds = since.elapsed().unwrap_or_default().as_secs();
+            tracing::error!(
+                "{error}. For {seconds} seconds, the tokens and certificates of before are let in, also those that were taken out of \
+                 the file since"
+            );
+            failing = Some((since, Instant::now(), error));
         }
     }
 }
