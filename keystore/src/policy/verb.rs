@@ -84,8 +84,16 @@ impl FromStr for Verb {
 
 /// A text that is neither a verb nor a role.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{0:?} is neither a verb nor a role")]
+#[error(
+    "{0:?} is neither a verb ({verbs}) nor a role ({roles})",
+    verbs = names(Verb::ALL.iter().map(|verb| verb.name())),
+    roles = names(Role::ALL.iter().map(|role| role.name()))
+)]
 pub struct UnknownVerb(String);
+
+fn names(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
 
 /// A set of verbs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -1,5 +1,6 @@
 //! What `docs/vault-api.md` says of paths and parameters.
 
+use pq_keystore::policy::Verb;
 use serde_json::{Value, json};
 
 use crate::kit::House;
@@ -66,6 +67,37 @@ fn each_parameter_of_the_page_is_known() {
             let known = paths.iter().any(|path| is_known(path, parameter));
             assert!(known, "{parameter}");
         }
+    }
+}
+
+/// The page's verbs are those of the documentation of the door, path for path.
+#[test]
+fn each_path_has_its_verbs() {
+    const CODE: &str = include_str!("../../src/door/mod.rs");
+    let end = |path: &str| {
+        path.replace("[/", "`")
+            .split('`')
+            .next()
+            .unwrap()
+            .to_owned()
+    };
+    let lines = CODE.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    let documented: Vec<_> = lines
+        .map(|line| {
+            let cells: Vec<_> = line.trim_end_matches(" |").rsplit(" | ").collect();
+            (end(line), cells[0].trim_matches(['|', ' ']).to_owned())
+        })
+        .collect();
+    let of_page = rows("## Paths");
+    assert_eq!(of_page.len(), documented.len());
+    for row in of_page {
+        let path = end(code(row[0])[0]);
+        let known = documented.iter().find(|(known, _)| *known == path);
+        let (_, verbs) = known.unwrap_or_else(|| panic!("{path}"));
+        let (mut found, mut known) = (code(row[2]), verbs.split([',', ' ']).collect::<Vec<_>>());
+        known.retain(|word| word.parse::<Verb>().is_ok());
+        (found.sort_unstable(), known.sort_unstable());
+        assert_eq!(found, known, "{path}");
     }
 }
 

@@ -22,6 +22,7 @@ mod many;
 mod matrix;
 mod model;
 mod names;
+mod page;
 mod places;
 #[cfg(all(feature = "postgres", unix))]
 mod postgres;
