@@ -195,6 +195,18 @@ impl StorePassphraseOptions {
         } = self;
         file.is_some() || descriptor.is_some() || variable.is_some()
     }
+
+    /// The file with the passphrase, if one is named.
+    pub(crate) fn file(&self) -> Option<&Source> {
+        self.store_passphrase_file.as_ref()
+    }
+}
+
+impl NewStorePassphraseOptions {
+    /// The file with the passphrase, if one is named.
+    pub(crate) fn file(&self) -> Option<&Source> {
+        self.new_passphrase_file.as_ref()
+    }
 }
 
 impl CaPassphraseOptions {

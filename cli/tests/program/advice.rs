@@ -117,6 +117,7 @@ fn the_option_for_what_a_store_is_sealed_under_is_told() {
     let folder = Folder::new();
     make_keks(&folder);
     folder.write("pw", "correct horse\n");
+    folder.shell("chmod 600 pw").ok();
     folder.pqtls("store init --kek-file kek").ok();
     folder
         .pqtls("store init --store other.redb --store-passphrase-file pw")

@@ -473,8 +473,22 @@ fn only_what_the_store_is_sealed_under_opens_it() {
         assert_eq!(refused.status(), status, "{kek}: {}", refused.stderr());
         assert!(refused.stderr().contains(words), "{}", refused.stderr());
     }
-    custody.run("rewrap --new-passphrase-file pw").ok();
-    with("--store-passphrase-file pw").ok();
+    let open = "warning: others may read pw, which has the passphrase of the store";
+    folder.shell("chmod 644 pw").ok();
+    let rewrapped = custody.run("rewrap --new-passphrase-file pw");
+    assert_eq!(rewrapped.status(), 0, "{}", rewrapped.stderr());
+    assert!(rewrapped.stderr().contains(open), "{}", rewrapped.stderr());
+    let opened = with("--store-passphrase-file pw");
+    assert!(opened.stderr().contains(open), "{}", opened.stderr());
+    folder.shell("chmod 600 pw").ok();
+    assert_eq!(with("--store-passphrase-file pw").stderr(), "");
+    let nothing = folder.pqtls("store init --store without.redb");
+    assert_eq!(nothing.status(), 2);
+    assert!(
+        nothing.stderr().contains("give it with --kek-file FILE"),
+        "{}",
+        nothing.stderr()
+    );
     let kind = with("--kek-file kek");
     assert_eq!(kind.status(), 1);
     assert!(kind.stderr().contains("\"passphrase\""));
@@ -484,6 +498,12 @@ fn only_what_the_store_is_sealed_under_opens_it() {
         .shell("PW=$(cat pw) pqtls store rewrap --store-passphrase-env PW --new-kek-file kek")
         .ok();
     custody.run("list").ok();
+    for time in ["5m", "5min", "0s"] {
+        let after = custody.run(&format!(
+            "schedule-destruction shop/files/app#1 --after {time}"
+        ));
+        assert_eq!(after.status(), 4, "{}", after.stderr());
+    }
     // The environment names the store, who asks, and the file of the key.
     folder
         .shell("PQTLS_STORE=keys.redb PQTLS_STORE_KEK=kek PQTLS_STORE_AS=operator pqtls store list")
@@ -547,7 +567,7 @@ fn an_older_backup_is_noticed_by_a_head_that_was_kept() {
         "check --head other",
         1,
         "head",
-        "signature is not the store's",
+        "other: it is a head of another store's log",
     );
     folder.write("no-head", "pq-keystore log head 1\n");
     assert_eq!(custody.run("check --head no-head").status(), 3);
@@ -654,6 +674,7 @@ fn no_secret_is_printed() {
     let custody = Custody::new();
     let folder = &custody.0;
     folder.write("pw", "correct-horse-battery\n");
+    folder.shell("chmod 600 pw").ok();
     folder
         .pqtls("store init --store p.redb --store-passphrase-file pw")
         .ok();

@@ -52,6 +52,9 @@ pub enum InvalidHead {
     /// The signature isn't the store's.
     #[error("its signature is not the store's: {0}")]
     Signature(AnyKeyError),
+    /// It says that it is of another store.
+    #[error("it is a head of another store's log")]
+    OtherStore,
 }
 
 fn message(store: [u8; 16], head: LogHead, time: u64) -> Vec<u8> {

@@ -30,8 +30,10 @@ pub enum InvalidPolicyFile {
     /// A grant is for no principal.
     #[error("grants: {0}")]
     Principal(InvalidPrincipal),
-    /// A time is not a number with s, m, h or d after it.
-    #[error("{key}: {value:?} is no time, such as \"90d\"; write a number and then s, m, h or d")]
+    /// A time is not a number with its unit after it.
+    #[error(
+        "{key}: {value:?} is no time, such as \"90d\"; write a number and then s, m (or min), h, d, w or y"
+    )]
     Time {
         /// Where it stands.
         key: &'static str,
@@ -212,16 +214,19 @@ fn time(key: &'static str, text: &str) -> Result<Duration, InvalidPolicyFile> {
         value: text.chars().take(40).collect(),
     };
     let seconds = |text: &str| {
-        let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+        const DAY: u64 = 24 * 60 * 60;
+        let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, unit) = text.split_at_checked(digits)?;
         let unit = match unit {
             "s" => 1,
-            "m" => 60,
+            "m" | "min" => 60,
             "h" => 60 * 60,
-            "d" => 24 * 60 * 60,
+            "d" => DAY,
+            "w" => 7 * DAY,
+            "y" => 365 * DAY,
             _ => return None,
         };
-        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
-        let number: u64 = is_number.then(|| number.parse())?.ok()?;
+        let number: u64 = number.parse().ok()?;
         number.checked_mul(unit)
     };
     seconds(text).map(Duration::from_secs).ok_or_else(problem)

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use super::Store;
 use super::error::StoreError;
 use super::inner::Inner;
-use super::log_check::{LogCheck, not_reached};
+use super::log_check::LogCheck;
 use super::tokens::{Orphan, TokensSeen};
-use crate::audit::{self, AuditEntry, SignedHead};
+use crate::audit::{self, AuditEntry, InvalidHead, SignedHead};
 use crate::name::KeyName;
 use crate::policy::{Principal, Verb};
 use crate::record::PrivatePart;
@@ -93,6 +93,18 @@ impl Store {
         Ok(signed?)
     }
 
+    /// Checks that a head was signed by this store, wherever its log ends.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Head`].
+    pub fn verify_head(&self, head: &SignedHead) -> Result<(), StoreError> {
+        match head.store == self.id() {
+            true => Ok(head.verify(&self.public_key())?),
+            false => Err(InvalidHead::OtherStore.into()),
+        }
+    }
+
     /// Checks the audit log from its beginning, that the store wrote each entry, that it leads to each of the kept heads, and
     /// that each row was found and left by each change as the log says, and still is so. It reads the whole storage, in parts. Each private key
     /// in a token is used once, in whatever state its version is, and that is no use that is counted.
@@ -109,12 +121,8 @@ impl Store {
     ) -> Result<CheckReport, StoreError> {
         let inner = self.inner();
         inner.check_store_right(&inner.grants(), principal, Verb::Audit)?;
-        let public_key = self.public_key();
         for head in kept {
-            head.verify(&public_key)?;
-            if head.store != inner.table.store {
-                return Err(not_reached(head));
-            }
+            self.verify_head(head)?;
         }
         let mut check = LogCheck::new(inner.table.store, kept);
         check.read_on(inner)?;

@@ -11,7 +11,7 @@ use crate::audit::{Chain, SignedHead};
 use crate::name::KeyName;
 use crate::storage::{LogHead, MAX_PAGE_ROWS, RowKey};
 
-pub(super) fn not_reached(head: &SignedHead) -> StoreError {
+fn not_reached(head: &SignedHead) -> StoreError {
     StoreError::HeadNotReached {
         sequence: head.head.sequence,
     }

@@ -36,6 +36,12 @@ pub(crate) enum StoreFailure {
          and --token), --kek-transit ADDRESS or --store-passphrase-file FILE, or run this at a terminal to be asked for a passphrase"
     )]
     NoKek(String),
+    #[error(
+        "a store is sealed under a key: give it with --kek-file FILE (\"(umask 077; head -c 32 /dev/urandom > NEW)\" makes one in a \
+         new file), --kek-credential NAME, --kek-pkcs11 LABEL (with --pkcs11-module and --token), --kek-transit ADDRESS or \
+         --store-passphrase-file FILE, or run this at a terminal to be asked for a passphrase"
+    )]
+    NoNewKek,
     #[error("{0}; \"(umask 077; head -c 32 /dev/urandom > NEW)\" makes one in a new file")]
     NewKek(KekError),
     #[error(transparent)]
@@ -271,6 +277,7 @@ impl StoreFailure {
             Self::Door(failure) => failure.status(),
             Self::Transit(failure) => failure.status(),
             Self::NoKek(_)
+            | Self::NoNewKek
             | Self::NoToken
             | Self::HalfAToken
             | Self::TokenLabel(_)
@@ -412,6 +419,7 @@ impl StoreFailure {
             | Self::Damaged { first: error, .. } => Some(error.code()),
             Self::OlderThanCa { code, .. } => *code,
             Self::Door(failure) => failure.code(),
+            Self::Head { .. } => Some("head"),
             Self::MissingKeys(_) => Some("missing"),
             Self::DamagedCopy { damaged, .. } | Self::DamagedBackup { damaged, .. } => {
                 damaged.first().map(StoreError::code)

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
+use super::special;
+
 /// A file to read, or standard input, which is written `-`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Source {
@@ -66,6 +68,15 @@ impl Source {
             Some(bytes) if bytes.is_empty() => Err(InputError::Empty(self.to_string())),
             bytes => Ok(bytes),
         }
+    }
+
+    /// Whether it is a file that others than its owner may read.
+    pub(crate) fn is_open_to_others(&self) -> bool {
+        let metadata = match self {
+            Self::StandardInput => return false,
+            Self::File(path) => path.metadata(),
+        };
+        metadata.is_ok_and(|metadata| metadata.is_file() && !special::is_private(&metadata))
     }
 
     /// Opens it for reading. Standard input can be opened only once.

@@ -10,7 +10,9 @@ use super::connecting::variable;
 use super::token::TokenOptions;
 use super::transit::TransitKey;
 use crate::failure::{Failure, StoreFailure};
+use crate::files::Source;
 use crate::passphrases::{NewStorePassphraseOptions, PassphraseError, StorePassphraseOptions};
+use crate::report;
 
 /// What names it if no option does.
 const VARIABLE: &str = "PQTLS_STORE_KEK";
@@ -74,6 +76,7 @@ impl KekOptions {
         if let Some(kek) = self.named()? {
             return Ok(kek);
         }
+        warn_if_open(self.passphrase.file());
         match self.passphrase.of(store) {
             Ok(passphrase) => Ok(Box::new(PassphraseKek::new(&passphrase))),
             Err(PassphraseError::NeededToRead { .. }) => {
@@ -88,9 +91,14 @@ impl KekOptions {
         if let Some(label) = &self.kek_pkcs11 {
             return new_in_token(&self.token, label);
         }
+        warn_if_open(self.passphrase.file());
         match self.named().map_err(of_new)? {
             Some(kek) => Ok(kek),
-            None => Ok(Box::new(PassphraseKek::new(&self.passphrase.of_new()?))),
+            None => match self.passphrase.of_new() {
+                Ok(passphrase) => Ok(Box::new(PassphraseKek::new(&passphrase))),
+                Err(PassphraseError::NeededToWrite { .. }) => Err(StoreFailure::NoNewKek.into()),
+                Err(error) => Err(error.into()),
+            },
         }
     }
 
@@ -174,10 +182,20 @@ impl NewKekOptions {
             return in_transit(key);
         }
         let (file, credential) = (self.new_kek_file.as_ref(), self.new_kek_credential.as_ref());
+        warn_if_open(self.passphrase.file());
         match from_files(file, credential).map_err(of_new)? {
             Some(kek) => Ok(kek),
             None => Ok(Box::new(PassphraseKek::new(&self.passphrase.of_new()?))),
         }
+    }
+}
+
+/// No refusal, as of other secrets in files: there are scripts that give such a file.
+fn warn_if_open(file: Option<&Source>) {
+    if let Some(file) = file.filter(|file| file.is_open_to_others()) {
+        report::warn(format_args!(
+            "others may read {file}, which has the passphrase of the store; permit it to its owner alone (chmod 600)"
+        ));
     }
 }
 

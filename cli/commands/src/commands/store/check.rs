@@ -62,7 +62,26 @@ impl KeptHeads {
 
     /// Checks a store with these heads.
     pub(super) fn check(&self, opened: &Opened) -> Result<CheckReport, Failure> {
-        Ok(opened.store.check(&opened.principal, &self.read()?)?)
+        let heads = self.read()?;
+        let found = opened.store.check(&opened.principal, &heads);
+        let other = |(file, head): (&Source, &SignedHead)| match opened.store.verify_head(head) {
+            Err(StoreError::Head(error)) => {
+                let file = file.to_string();
+                Some(StoreFailure::Head { file, error })
+            }
+            _ => None,
+        };
+        match found {
+            // Which of them it is
+            Err(StoreError::Head(_)) => {
+                let mut pairs = self.heads.iter().zip(&heads);
+                match pairs.find_map(other) {
+                    Some(failure) => Err(failure.into()),
+                    None => Ok(found?),
+                }
+            }
+            found => Ok(found?),
+        }
     }
 }
 

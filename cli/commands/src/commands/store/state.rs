@@ -14,10 +14,11 @@ use crate::exit_status::ExitStatus;
 use crate::failure::{Failure, StoreFailure, of_store_error};
 use crate::report::{self, Report};
 
-/// A duration, or none.
+/// A duration, or none. Minutes are written as in policies, too.
 fn waiting_time(text: &str) -> Result<Duration, DurationError> {
-    match text {
-        "0s" => Ok(Duration::ZERO),
+    match (text, text.strip_suffix('m')) {
+        ("0s", _) => Ok(Duration::ZERO),
+        (_, Some(number)) => parse_duration(&format!("{number}min")),
         _ => parse_duration(text),
     }
 }
