@@ -1,6 +1,6 @@
 //! What is wrong with rows, as far as anybody sees it who can't open the store.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
