@@ -96,7 +96,8 @@ fn each_path_has_its_verbs() {
         let (_, verbs) = known.unwrap_or_else(|| panic!("{path}"));
         let (mut found, mut known) = (code(row[2]), verbs.split([',', ' ']).collect::<Vec<_>>());
         known.retain(|word| word.parse::<Verb>().is_ok());
-        (found.sort_unstable(), known.sort_unstable());
+        found.sort_unstable();
+        known.sort_unstable();
         assert_eq!(found, known, "{path}");
     }
 }
