@@ -396,7 +396,7 @@ fn who_is_not_known_or_believed_gets_nothing() {
         (
             format!("https://hunter2@127.0.0.1:{port}/v1/files {WHO}"),
             2,
-            "no user and no password",
+            "no user, no password and no token",
         ),
     ] {
         let refused = folder.pqtls(&format!("{sign} {options}"));

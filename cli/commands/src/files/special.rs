@@ -119,20 +119,6 @@ pub(super) fn check_writable(_: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether only its owner may read a file.
-#[cfg(unix)]
-pub(super) fn is_private(metadata: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    metadata.mode() & 0o077 == 0
-}
-
-/// On other systems each file may be such a one.
-#[cfg(not(unix))]
-pub(super) fn is_private(_: &fs::Metadata) -> bool {
-    true
-}
-
 #[cfg(unix)]
 fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
