@@ -10,6 +10,7 @@ mod folder;
 mod growing;
 mod loss;
 mod pieces;
+mod private;
 mod source;
 mod special;
 mod stream;

@@ -5,11 +5,13 @@ use alloc::boxed::Box;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::ffi::OsString;
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
 use zeroize::Zeroizing;
+
+use super::private;
 
 /// A file to read, or standard input, which is written `-`.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -74,7 +76,7 @@ impl Source {
             Self::StandardInput => return false,
             Self::File(path) => path.metadata(),
         };
-        metadata.is_ok_and(|metadata| metadata.is_file() && !is_private(&metadata))
+        metadata.is_ok_and(|metadata| metadata.is_file() && !private::is_private(&metadata))
     }
 
     /// Opens it for reading. Standard input can be opened only once.
@@ -216,20 +218,6 @@ fn advice(error: &io::Error) -> &'static str {
         io::ErrorKind::IsADirectory => "name a file in it",
         _ => "try again, or copy it elsewhere first",
     }
-}
-
-/// Whether only its owner may read a file.
-#[cfg(unix)]
-fn is_private(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    metadata.mode() & 0o077 == 0
-}
-
-/// On other systems each file may be such a one.
-#[cfg(not(unix))]
-fn is_private(_: &Metadata) -> bool {
-    true
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use pq_keys::files::Access;
 use zeroize::Zeroizing;
 
 use crate::files::error::OutputError;
-use crate::files::special;
+use crate::files::private;
 use crate::kind::{self, OfStore};
 
 /// As much of a file as tells what it is, if nothing may take its place.
@@ -68,7 +68,7 @@ fn read(path: &Path, most: u64) -> io::Result<Option<(Zeroizing<Vec<u8>>, bool)>
         }
         Err(error) => return Err(error),
     };
-    let is_private = special::is_private(&file.metadata()?);
+    let is_private = private::is_private(&file.metadata()?);
     let mut bytes = Zeroizing::new(Vec::new());
     file.take(most).read_to_end(&mut bytes)?;
     Ok(Some((bytes, is_private)))
