@@ -16,6 +16,9 @@ use crate::purpose::Purpose;
 /// How often to see whether a connection that listens is alive.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
+/// Which part of the time-out a connection that was kept may be silent.
+const SILENT_PART: u32 = 4;
+
 /// A database with its connections, which belong to one thread: see [`Thread`](crate::Thread).
 pub struct Database {
     options: PostgresOptions,
@@ -95,10 +98,29 @@ impl Database {
         attempt: &impl AsyncFn(&Client) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let pooled = self.take(deadline).await?;
-        let done = timeout_at(deadline, attempt(pooled.client())).await;
-        let done = done.map_err(|_| Failure::Lost(self.late()))??;
+        let done = self.on(&pooled, deadline, attempt(pooled.client())).await?;
         self.put_back(pooled);
         Ok(done)
+    }
+
+    /// Does something on a connection before the deadline. One that was kept and is silent is given up long before, so that
+    /// there is time for a new one; then nothing of this was answered.
+    pub(crate) async fn on<T>(
+        &self,
+        pooled: &Pooled<'_>,
+        deadline: Instant,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let soon = self.options.timeout / SILENT_PART;
+        let both = async { tokio::try_join!(biased; pooled.answers(soon), work) };
+        let done = match timeout_at(deadline, both).await {
+            Ok(done) => done.map(|((), done)| done),
+            Err(_) => Err(Failure::Lost(self.late())),
+        };
+        if matches!(done, Err(Failure::Lost(_))) {
+            self.lost();
+        }
+        done
     }
 
     /// Listens to a channel on a connection of its own until it is lost. Each notification wakes `notified`, and so does the
@@ -134,6 +156,11 @@ impl Database {
     /// Keeps a connection that is in no transaction and waits for no answer.
     pub(crate) fn put_back(&self, pooled: Pooled<'_>) {
         self.pool.put_back(pooled);
+    }
+
+    /// A connection was lost: those that were idle meanwhile are not believed.
+    pub(crate) fn lost(&self) {
+        self.pool.forget_idle();
     }
 
     /// That no answer came in time.

@@ -5,7 +5,7 @@ use core::cell::RefCell;
 use core::time::Duration;
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_postgres::Client;
 
 use crate::connection::Connection;
@@ -53,12 +53,25 @@ impl Pause {
 /// A connection of the pool, and the permit to have it.
 pub(crate) struct Pooled<'p> {
     connection: Connection,
+    /// It was idle, and may have died unnoticed.
+    was_kept: bool,
     _permit: SemaphorePermit<'p>,
 }
 
 impl Pooled<'_> {
     pub(crate) fn client(&self) -> &Client {
         &self.connection.client
+    }
+
+    /// Waits until a connection that was kept answers, and no longer than this. What is sent on it after this was polled is
+    /// answered after it, so nobody has to wait before sending.
+    pub(crate) async fn answers(&self, soon: Duration) -> Result<(), Failure> {
+        if !self.was_kept {
+            return Ok(());
+        }
+        let nothing = self.client().batch_execute("");
+        let late = |_| Failure::Lost(format!("a connection that was kept is silent for {soon:?}"));
+        Ok(timeout(soon, nothing).await.map_err(late)??)
     }
 }
 
@@ -89,6 +102,7 @@ impl Pool {
                 Some(connection) => {
                     return Ok(Pooled {
                         connection,
+                        was_kept: true,
                         _permit,
                     });
                 }
@@ -116,6 +130,7 @@ impl Pool {
         }
         Ok(Pooled {
             connection: connection?,
+            was_kept: false,
             _permit,
         })
     }
@@ -123,6 +138,11 @@ impl Pool {
     /// Keeps a connection that is in no transaction and waits for no answer.
     pub(crate) fn put_back(&self, pooled: Pooled<'_>) {
         self.idle.borrow_mut().push(pooled.connection);
+    }
+
+    /// Closes what is idle: where one connection was lost, the others of before may be dead, too.
+    pub(crate) fn forget_idle(&self) {
+        self.idle.borrow_mut().clear();
     }
 }
 

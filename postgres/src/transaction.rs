@@ -86,18 +86,24 @@ impl Database {
     ) -> Result<Tried<T, N>, Failure> {
         let pooled = self.take(deadline).await?;
         let client = pooled.client();
-        let decided = timeout_at(deadline, async {
+        let decided = self.on(&pooled, deadline, async {
             client.batch_execute(self.begin()).await?;
             decide(client, mark).await
         });
         // The connection is closed with an error, which ends the transaction.
-        let tried = match decided.await.map_err(|_| Failure::Lost(self.late()))?? {
+        let tried = match decided.await? {
             Decision::Make(value) => {
-                match timeout_at(deadline, client.batch_execute("COMMIT")).await {
-                    Ok(Ok(())) => Tried::Made(value),
-                    Ok(Err(error)) => return Ok(Tried::Unanswered(value, reason(&error))),
-                    Err(_) => return Ok(Tried::Unanswered(value, self.late())),
+                let unanswered = match timeout_at(deadline, client.batch_execute("COMMIT")).await {
+                    Ok(Ok(())) => None,
+                    Ok(Err(error)) => Some(reason(&error)),
+                    Err(_) => Some(self.late()),
+                };
+                if let Some(reason) = unanswered {
+                    // What became of it is asked on a new connection.
+                    self.lost();
+                    return Ok(Tried::Unanswered(value, reason));
                 }
+                Tried::Made(value)
             }
             Decision::Refuse(why) => {
                 let ended = timeout_at(deadline, client.batch_execute("ROLLBACK")).await;

@@ -37,6 +37,10 @@ pub enum Cut {
 struct State {
     cut: Cut,
     open: Vec<(TcpStream, UnixStream)>,
+    /// How many connections there were.
+    count: usize,
+    /// How many of the first of them carry nothing any more.
+    frozen: usize,
 }
 
 /// The proxy, which lives as long as the process.
@@ -54,6 +58,8 @@ impl Proxy {
         let state = Arc::new(Mutex::new(State {
             cut: Cut::Never,
             open,
+            count: 0,
+            frozen: 0,
         }));
         let (server, proxy) = (server.join(".s.PGSQL.5432"), state.clone());
         thread::spawn(move || {
@@ -83,6 +89,17 @@ impl Proxy {
         }
     }
 
+    /// Connections of before stay open and carry nothing any more, as when an address moves to another machine.
+    pub fn freeze(&self) {
+        let mut state = self.state.lock().unwrap();
+        state.frozen = state.count;
+    }
+
+    /// How many connections there were.
+    pub fn count(&self) -> usize {
+        self.state.lock().unwrap().count
+    }
+
     /// What it is going to do.
     pub fn cut(&self) -> Cut {
         self.state.lock().unwrap().cut
@@ -109,6 +126,8 @@ fn pass(client: TcpStream, server: &Path, state: &Arc<Mutex<State>>) {
     client.set_nodelay(true).unwrap();
     let both = || (client.try_clone().unwrap(), server.try_clone().unwrap());
     locked.open.push(both());
+    let number = locked.count;
+    locked.count += 1;
     drop(locked);
     // The connection whose answer is not passed on.
     let silenced = Arc::new(Mutex::new(false));
@@ -119,6 +138,9 @@ fn pass(client: TcpStream, server: &Path, state: &Arc<Mutex<State>>) {
         let (client, server) = from_client;
         carry(&client, &server, |bytes| {
             let mut state = to_server.lock().unwrap();
+            if number < state.frozen {
+                return Verdict::Drop;
+            }
             let is_commit = bytes.windows(COMMIT.len()).any(|window| window == COMMIT);
             match state.cut {
                 Cut::ToServer(0) => state.cut = Cut::Never,
@@ -145,6 +167,9 @@ fn pass(client: TcpStream, server: &Path, state: &Arc<Mutex<State>>) {
         let (client, server) = from_server;
         carry(&server, &client, |_| {
             let mut state = to_client.lock().unwrap();
+            if number < state.frozen {
+                return Verdict::Drop;
+            }
             match state.cut {
                 Cut::ToClient(0) => state.cut = Cut::Never,
                 Cut::ToClient(left) => {

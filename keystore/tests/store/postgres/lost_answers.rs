@@ -1,6 +1,8 @@
 //! Connections that end while a change is made: what the storage then says is so.
 
 use core::time::Duration;
+use std::thread;
+use std::time::Instant;
 
 use databases::{Cut, Proxy};
 use pq_keystore::storage::{
@@ -127,6 +129,62 @@ fn a_connection_may_end_before_any_message() {
             assert_eq!(check(&storage), counter.acknowledged);
         }
     }
+}
+
+/// All connections that are idle die without a word, and new ones are answered.
+#[test]
+fn silent_connections_do_not_keep_new_ones_from_being_made() {
+    let Some((proxy, options)) = behind_proxy() else {
+        return;
+    };
+    let timeout = Duration::from_secs(8);
+    let storage = open_impatient(&options.connections(4), timeout);
+    let mut counter = Counter::new("a");
+    for _ in 0..2 {
+        // So that several are idle.
+        thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        storage.get(&[]).unwrap();
+                    }
+                });
+            }
+        });
+        assert!(proxy.count() > 1);
+        proxy.freeze();
+        let begun = Instant::now();
+        storage.get(&[]).unwrap();
+        storage.get(&[]).unwrap();
+        assert!(begun.elapsed() < timeout, "{:?}", begun.elapsed());
+        counter.count(&storage).unwrap();
+        // The same, if a change is the first to find out.
+        proxy.freeze();
+        counter.count(&storage).unwrap();
+    }
+    assert_eq!(check(&storage), 4);
+}
+
+/// A statement that takes long is waited for, on a connection that was idle, too.
+#[test]
+fn a_slow_answer_is_waited_for() {
+    let Some(shared) = databases::shared() else {
+        return;
+    };
+    let schema = new_schema();
+    let options = patient(&shared.address()).schema(&schema).unwrap();
+    let storage = open_impatient(&options.connections(1), Duration::from_secs(8));
+    let mut counter = Counter::new("a");
+    counter.count(&storage).unwrap();
+    let locked =
+        format!("BEGIN; SELECT FROM \"{schema}\".storage FOR UPDATE; SELECT pg_sleep(5); COMMIT");
+    thread::scope(|scope| {
+        scope.spawn(|| shared.run(5432, &locked));
+        thread::sleep(Duration::from_secs(1));
+        let begun = Instant::now();
+        assert_eq!(counter.count(&storage).unwrap().revision, 2);
+        assert!(begun.elapsed() > Duration::from_secs(2));
+    });
 }
 
 #[test]
