@@ -56,12 +56,12 @@ impl VersionState {
         }
     }
 
-    /// Whether there is a private key.
     /// Whether nothing of the version is of use any more: it was destroyed, and verifies nothing.
     pub(crate) fn is_gone(self) -> bool {
         self == Self::Destroyed { verifies: false }
     }
 
+    /// Whether there is a private key.
     pub(crate) fn has_private_key(self) -> bool {
         !matches!(self, Self::Destroyed { .. })
     }
@@ -216,6 +216,12 @@ impl KeyRecord {
     /// not used again.
     pub(crate) fn is_deleted(&self) -> bool {
         self.states.iter().all(|state| state.is_gone())
+    }
+
+    /// The number of the next version, unless there are as many as a key may have.
+    pub(crate) fn next_version(&self) -> Option<Version> {
+        let next = self.newest().next();
+        next.filter(|_| self.states.len() < MAX_VERSIONS)
     }
 
     /// Whether the newest version is older than the policy wants, or its age isn't known, as it was made by a clock that was

@@ -18,7 +18,7 @@ mod wrapping;
 pub(crate) use self::clock::ClockRecord;
 pub use self::grants_file::{InvalidGrantsFile, MAX_GRANTS_FILE_LEN};
 pub(crate) use self::index::{BUCKETS, IndexPlace, IndexRecord};
-pub(crate) use self::key::{KeyRecord, MAX_VERSIONS};
+pub(crate) use self::key::KeyRecord;
 pub use self::key::{Origin, VersionState};
 pub(crate) use self::store::StoreRecord;
 pub use self::store::{Scope, StoreGrants, UnknownScope};

@@ -5,6 +5,7 @@ use core::fmt::Debug;
 use pq_keys::any::AnyAlgorithm;
 
 use super::index::MAX_KEYS;
+use super::key::MAX_VERSIONS;
 use super::*;
 use crate::custody::{ObjectId, TokenSerial};
 use crate::encoding::InvalidRecord;

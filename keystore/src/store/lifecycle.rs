@@ -180,6 +180,7 @@ impl Store {
             if record.policy.exportable {
                 return Err(StoreError::Policy(NOT_FROM_TOKENS));
             }
+            inner.check_place(name, record)?;
             inner.put_in_token(token, key, name, |made| {
                 let key = NewKey::InToken(made);
                 inner.add_version(principal, Verb::Import, name, &key, Some(token), When::Now)

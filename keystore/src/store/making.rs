@@ -15,11 +15,16 @@ use crate::audit::Event;
 use crate::custody::TokenName;
 use crate::name::{KeyId, KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
-use crate::record::{KeyRecord, MAX_VERSIONS, Origin, PrivatePart, VersionRecord, VersionState};
+use crate::record::{KeyRecord, Origin, PrivatePart, VersionRecord, VersionState};
 use crate::sealing::Bound;
 use crate::storage::RowKey;
 
 pub(super) const NOT_FROM_TOKENS: &str = "a key that may be exported is neither made in a token nor imported into one, since it gives out no private key";
+
+/// A key has no place for another version.
+const FULL: StoreError = StoreError::Limit(
+    "a key has at most 4,096 versions; raise its min-version, and trim those before it",
+);
 
 /// The private key of a new version.
 pub(super) enum NewKey<'a> {
@@ -121,10 +126,26 @@ impl Inner {
                     when,
                 )
             }
-            Some(token) => self.made_in_token(token, record.algorithm, name, |made| {
-                let key = NewKey::InToken(made);
-                self.add_version(principal, Verb::Rotate, name, &key, Some(token), when)
-            }),
+            Some(token) => {
+                self.check_place(name, record)?;
+                self.made_in_token(token, record.algorithm, name, |made| {
+                    let key = NewKey::InToken(made);
+                    self.add_version(principal, Verb::Rotate, name, &key, Some(token), when)
+                })
+            }
+        }
+    }
+
+    /// Checks that a key has a place for another version, before a token makes or takes one for nothing.
+    pub(super) fn check_place(&self, name: &KeyName, record: &KeyRecord) -> Result<(), StoreError> {
+        if record.next_version().is_some() {
+            return Ok(());
+        }
+        // Others may have removed some since it was read.
+        let rows = self.table.read(&[RowKey::key(name)])?;
+        match rows.key(name)? {
+            Some(record) if record.next_version().is_none() => Err(FULL),
+            _ => Ok(()),
         }
     }
 
@@ -253,12 +274,7 @@ impl Inner {
             }
             record.token = token.cloned();
             check_same(record.algorithm, key.algorithm())?;
-            let next = record
-                .newest()
-                .next()
-                .filter(|_| record.states.len() < MAX_VERSIONS);
-            let limit = StoreError::Limit("a key has at most 4,096 versions; remove old ones");
-            let version = next.ok_or(limit)?;
+            let version = record.next_version().ok_or(FULL)?;
             let id = name.at(version);
             let exportable = record.policy.exportable;
             let new = self.new_version(&id, key, principal, verb, exportable, now)?;

@@ -72,6 +72,44 @@ fn a_token_that_is_away_helps_when_it_is_back() {
     assert!(store.check(&admin(), &[]).unwrap().damaged.is_empty());
 }
 
+/// A token is not asked for a version for which its key has no place.
+#[test]
+fn a_full_key_asks_no_token() {
+    let place = StandIn::new();
+    let fixture = Fixture::new(&place);
+    let (store, key) = (&fixture.store, name("k"));
+    let mut policy = user_policy();
+    policy.rotate_after = Some(DAY);
+    let algorithm = named("Ed25519");
+    store
+        .create_key(&admin(), &key, algorithm, &policy)
+        .unwrap();
+    for _ in 1..4_095 {
+        store.rotate(&admin(), &key).unwrap();
+    }
+    let last = store.rotate_to(&admin(), &key, Some(&token())).unwrap();
+    assert_eq!(last, key.at(version(4_096)));
+    fixture.clock.advance(DAY);
+    let private = AnyPrivateKey::generate(algorithm).unwrap();
+    let full = || {
+        let due = store.rotate_due(&admin()).unwrap().remove(0);
+        [
+            code(due.result),
+            code(store.rotate(&admin(), &key)),
+            code(store.import_version_in(&admin(), &key, &private, &token())),
+        ]
+    };
+    place.token.is(Mood::Away);
+    assert_eq!(full(), ["limit"; 3]);
+    place.token.is(Mood::Well);
+    assert_eq!(full(), ["limit"; 3]);
+    // A version goes, and there is a place.
+    policy.min_version = version(2);
+    store.set_policy(&admin(), &key, &policy).unwrap();
+    store.trim(&admin(), &key, version(2)).unwrap();
+    store.rotate(&admin(), &key).unwrap();
+}
+
 #[test]
 fn a_store_without_its_token_goes_on() {
     let place = StandIn::new();
