@@ -145,7 +145,9 @@ impl Builder {
     /// the client's list, such as those over OpenSSL: from them a client that lists
     /// ML-DSA first, but trusts only classical roots, gets a chain that it can't use, although the server
     /// has one that it could. Others prefer ECDSA to what the client lists first, and send that to a client that trusts only
-    /// post-quantum roots. With those roots, nobody who forged a classical key is believed in a handshake, either.
+    /// post-quantum roots. With those roots, handshakes
+    /// are signed with post-quantum keys alone, but chains may still have classical signatures: whoever has forged the key of a
+    /// classical intermediate under such a root can certify a post-quantum key. [`Self::require_pq_authentication`] refuses that.
     ///
     /// The same applies to clients that have several certificates for a server that demands one:
     /// build the provider for [`WebPkiClientVerifier`](rustls::server::WebPkiClientVerifier) with
