@@ -29,8 +29,8 @@ pub use record::{
 pub use signer::StoredSigner;
 pub use store::{
     Attestation, AttestedVersion, CheckReport, Damage, Encapsulated, InvalidAttestation,
-    KeyDetails, KeyPage, KeyPlace, KeySummary, Orphan, Rotated, SignRequest, Signed, Store,
-    StoreError, StoreOptions, VerifyRequest, VersionDetails, visible_damage,
+    KeyDetails, KeyPage, KeyPlace, KeySummary, Orphan, Rotated, RotationEnded, SignRequest, Signed,
+    Store, StoreError, StoreOptions, VerifyRequest, VersionDetails, visible_damage,
 };
 #[cfg(feature = "metrics")]
 pub use store::{DURATION_BUCKETS, OPERATION_DURATION, OPERATIONS};

@@ -13,7 +13,7 @@ use super::response::Response;
 use super::{envelope, exporting, importing, keys, signing, system};
 use crate::name::{InvalidName, KeyName};
 use crate::policy::{Policy, Principal};
-use crate::store::{Rotated, Store, StoreError};
+use crate::store::{Rotated, RotationEnded, Store, StoreError};
 
 /// A request, as far as the door reads it.
 #[derive(Clone, Copy, Default)]
@@ -195,8 +195,8 @@ impl Door {
     ///
     /// # Errors
     ///
-    /// If the keys can't be listed, or something is due by a clock that the store doesn't believe.
-    pub fn rotate_due(&self, is_over: &dyn Fn() -> bool) -> Result<Vec<Rotated>, StoreError> {
+    /// If the keys can't be listed, or something is due by a clock that the store doesn't believe. What was done before comes with the error.
+    pub fn rotate_due(&self, is_over: &dyn Fn() -> bool) -> Result<Vec<Rotated>, RotationEnded> {
         self.store.rotate_by_itself(is_over)
     }
 

@@ -3,7 +3,7 @@
 use pq_keys::any::AnyAlgorithm;
 
 use super::error::StoreError;
-use super::{Rotated, Store};
+use super::{Rotated, RotationEnded, Store};
 use crate::name::{KeyName, Version};
 use crate::policy::{Policy, Principal, Verb};
 use crate::record::{Origin, VersionState};
@@ -23,7 +23,7 @@ impl Store {
     pub(crate) fn rotate_by_itself(
         &self,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<Vec<Rotated>, StoreError> {
+    ) -> Result<Vec<Rotated>, RotationEnded> {
         self.rotate_due_unless(&Principal::auto_rotate(), is_over)
     }
 

@@ -34,6 +34,17 @@ pub struct Rotated {
     pub result: Result<KeyId, StoreError>,
 }
 
+/// A look for keys that are due ended before all were looked at.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+#[non_exhaustive]
+pub struct RotationEnded {
+    /// What became of the keys that were due until then.
+    pub rotated: Vec<Rotated>,
+    /// Why it ended.
+    pub error: StoreError,
+}
+
 impl Store {
     /// Makes a new key, with one version.
     ///
@@ -223,9 +234,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the keys can't be listed; [`StoreError::ClockBehind`] and [`StoreError::ClockAhead`] if one seems to be due by such
-    /// a clock, and then none is rotated.
-    pub fn rotate_due(&self, principal: &Principal) -> Result<Vec<Rotated>, StoreError> {
+    /// If the keys can't be listed; [`StoreError::ClockBehind`] and [`StoreError::ClockAhead`] if the first one seems to be due
+    /// by such a clock, and then none is rotated. What was done before comes [with the error](RotationEnded).
+    pub fn rotate_due(&self, principal: &Principal) -> Result<Vec<Rotated>, RotationEnded> {
         self.rotate_due_unless(principal, &|| false)
     }
 
@@ -234,11 +245,25 @@ impl Store {
         &self,
         principal: &Principal,
         is_over: &dyn Fn() -> bool,
-    ) -> Result<Vec<Rotated>, StoreError> {
+    ) -> Result<Vec<Rotated>, RotationEnded> {
+        let mut rotated = Vec::new();
+        match self.look_for_due(principal, is_over, &mut rotated) {
+            Ok(()) => Ok(rotated),
+            Err(error) => Err(RotationEnded { rotated, error }),
+        }
+    }
+
+    /// The same, which tells of each key at once.
+    fn look_for_due(
+        &self,
+        principal: &Principal,
+        is_over: &dyn Fn() -> bool,
+        rotated: &mut Vec<Rotated>,
+    ) -> Result<(), StoreError> {
         let inner = self.inner();
         // A store in which nothing changes for long, but keys are looked at, knows the time.
         inner.note_time_alone();
-        let mut rotated = Vec::new();
+        let mut is_clock_checked = false;
         let mut after = None;
         loop {
             // A row that names no key has nothing to rotate.
@@ -248,7 +273,7 @@ impl Store {
             let rows = inner.table.read(&rows)?;
             for name in names {
                 if is_over() {
-                    return Ok(rotated);
+                    return Ok(());
                 }
                 let is_due = match rows.key(&name) {
                     Ok(Some(record)) => {
@@ -270,8 +295,9 @@ impl Store {
                 if is_due {
                     // By a wrong clock nobody knows what is due. The server comes again soon, and would make all these keys for
                     // nothing each time.
-                    if rotated.is_empty() || principal.is_auto_rotate() {
+                    if !is_clock_checked || principal.is_auto_rotate() {
                         inner.check_clock(inner.options.now())?;
+                        is_clock_checked = true;
                     }
                     match inner.rotate_in_place(principal, &name, When::Due) {
                         // Others have rotated it meanwhile.
@@ -282,7 +308,7 @@ impl Store {
             }
             match next {
                 Some(next) => after = Some(RowKey::key(&next)),
-                None => return Ok(rotated),
+                None => return Ok(()),
             }
         }
     }

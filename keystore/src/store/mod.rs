@@ -40,7 +40,7 @@ pub use self::attesting::{Attestation, AttestedVersion, InvalidAttestation, KeyP
 pub use self::batch::{SignRequest, VerifyRequest};
 pub use self::checking::CheckReport;
 pub use self::error::{Damage, StoreError};
-pub use self::lifecycle::Rotated;
+pub use self::lifecycle::{Rotated, RotationEnded};
 #[cfg(feature = "metrics")]
 pub use self::measuring::{DURATION_BUCKETS, OPERATION_DURATION, OPERATIONS};
 pub use self::options::StoreOptions;

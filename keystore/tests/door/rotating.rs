@@ -1,6 +1,7 @@
 //! Keys are rotated when their time has come, without a request.
 
 use alloc::sync::Arc;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::thread;
 
@@ -138,7 +139,7 @@ fn a_wrong_clock_rotates_nothing_again_and_again() {
     house.advance(401 * DAY);
     for _ in 0..3 {
         let refused = house.door.rotate_due(&|| false).unwrap_err();
-        assert_eq!(refused.code(), "clock-ahead");
+        assert_eq!(refused.error.code(), "clock-ahead");
     }
     assert_eq!((house.latest("a"), house.latest("b")), (1, 1));
     *house.clock.lock().unwrap() -= 401 * DAY;
@@ -149,7 +150,7 @@ fn a_wrong_clock_rotates_nothing_again_and_again() {
     for _ in 0..3 {
         *house.clock.lock().unwrap() -= 30 * DAY;
         let refused = house.door.rotate_due(&|| false).unwrap_err();
-        assert_eq!(refused.code(), "clock-behind");
+        assert_eq!(refused.error.code(), "clock-behind");
         house.advance(30 * DAY);
         assert!(house.rotated().is_empty());
     }
@@ -177,4 +178,44 @@ fn failures_are_told_and_others_are_rotated() {
     house.advance(HOUR);
     assert!(house.door.rotate_due(&|| true).unwrap().is_empty());
     house.ask(ROOT, "POST", "keys/a/rotate", "").expect(200);
+}
+
+/// A clock that is set back meanwhile ends it, and what was rotated until then is told.
+#[test]
+fn what_was_rotated_is_told_though_the_look_ends() {
+    let house = House::new();
+    for name in ["a", "b", "c", "d"] {
+        house.create_hourly(name);
+    }
+    house.advance(2 * HOUR);
+    let looked_at = AtomicUsize::new(0);
+    let ended = house.door.rotate_due(&|| {
+        if looked_at.fetch_add(1, Ordering::Relaxed) == 2 {
+            *house.clock.lock().unwrap() -= HOUR / 2;
+        }
+        false
+    });
+    let ended = ended.unwrap_err();
+    assert_eq!(ended.error.code(), "clock-behind");
+    let done = ended.rotated.into_iter();
+    let done: Vec<_> = done.map(|key| key.result.unwrap().to_string()).collect();
+    assert_eq!(done, ["shop/tokens/a#2", "shop/tokens/b#2"]);
+}
+
+/// A key that is damaged hides no wrong clock from those after it.
+#[test]
+fn a_damaged_key_hides_no_wrong_clock() {
+    let storage = Arc::new(MemoryStorage::new());
+    let house = House::in_storage(&storage, &[]);
+    for name in ["a", "b", "c"] {
+        house.create_hourly(name);
+    }
+    damage(&storage, &["key/shop/tokens/a"]);
+    house.advance(500 * DAY);
+    let ended = house.store.rotate_due(&principal("root")).unwrap_err();
+    assert_eq!(
+        (ended.error.code(), ended.rotated.len()),
+        ("clock-ahead", 1)
+    );
+    assert_eq!((house.latest("b"), house.latest("c")), (1, 1));
 }

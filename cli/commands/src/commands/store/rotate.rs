@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use pq_keystore::{Rotated, Version};
+use pq_keystore::{Rotated, RotationEnded, Version};
 use serde::Serialize;
 
 use crate::commands::custody::{KeyLabel, Opened, Place};
@@ -43,7 +43,7 @@ Examples:
   $ pqtls store rotate --due --kek-file kek";
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
-    let rotated = match &arguments.key {
+    let (rotated, ended) = match &arguments.key {
         Some(key) => {
             let version = match arguments.to_token || arguments.to_store {
                 true => moved(arguments, key)?,
@@ -55,12 +55,19 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         }
         None => {
             let Opened { store, principal } = &arguments.place.open()?;
-            let rotated = store.rotate_due(principal)?;
-            if rotated.is_empty() {
-                // Otherwise it is not known that none is due.
-                store.check_time()?;
+            match store.rotate_due(principal) {
+                Ok(rotated) => {
+                    if rotated.is_empty() {
+                        // Otherwise it is not known that none is due.
+                        store.check_time()?;
+                    }
+                    (rotated, None)
+                }
+                Err(RotationEnded { rotated, error, .. }) if rotated.is_empty() => {
+                    return Err(error.into());
+                }
+                Err(RotationEnded { rotated, error, .. }) => (rotated, Some(error)),
             }
-            rotated
         }
     };
     let count = rotated.len();
@@ -72,6 +79,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
         })
         .collect();
     report::print(&Rotation::of(&lines), json)?;
+    if let Some(error) = ended {
+        return Err(error.into());
+    }
     let failed = rotated.into_iter();
     let mut failed: Vec<_> = failed
         .filter_map(|Rotated { key, result, .. }| Some((key, result.err()?)))
