@@ -41,6 +41,16 @@ impl Worker {
         &self,
         act: impl AsyncFn(&Session<'_>) -> Result<T, Stop>,
     ) -> Result<T, LedgerError> {
+        self.change_with(act, async |_: &Session<'_>| Ok(true))
+            .await
+    }
+
+    /// The same, where the change may make the tables, without which no mark can be left.
+    pub(super) async fn change_with<T>(
+        &self,
+        act: impl AsyncFn(&Session<'_>) -> Result<T, Stop>,
+        has_tables: impl AsyncFn(&Session<'_>) -> Result<bool, Failure>,
+    ) -> Result<T, LedgerError> {
         let decide = async |client: &Client, mark: &Mark| {
             let session = self.session(client);
             match act(&session).await {
@@ -54,10 +64,11 @@ impl Worker {
         };
         let was_made = async |client: &Client, _: &T, mark: &Mark| {
             client.batch_execute(self.database.begin()).await?;
+            let session = self.session(client);
             // Who leaves the same mark waits until the lost transaction has ended.
-            let is_new = self.session(client).leave(mark).await?;
+            let was_made = has_tables(&session).await? && !session.leave(mark).await?;
             client.batch_execute("ROLLBACK").await?;
-            Ok(Some(!is_new))
+            Ok(Some(was_made))
         };
         match self.database.change(decide, was_made).await {
             Ok(Changed::Made(value)) => Ok(value),

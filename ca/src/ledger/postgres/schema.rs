@@ -25,34 +25,41 @@ pub(super) async fn ensure(worker: &Worker, opening: Opening) -> Result<(), Ledg
             Some(_) => {}
         }
     }
-    let bring = worker.database.retrying(async |client| {
-        client.batch_execute(worker.database.begin()).await?;
-        let brought = worker.session(client).bring(opening, &there()).await;
-        match brought {
-            Ok(()) => {
-                client.batch_execute("COMMIT").await?;
-                Ok(Ok(()))
-            }
-            Err(Stop::Refused(error)) => {
-                client.batch_execute("ROLLBACK").await?;
-                Ok(Err(error))
-            }
-            Err(Stop::Failed(failure)) => Err(failure),
-        }
-    });
-    bring.await.map_err(|failure| worker.error(failure))?
+    // Whoever lost the answer would otherwise take its own tables for another's.
+    worker
+        .change_with(
+            async |session| session.bring(opening, &there()).await,
+            async |session| session.has_tables().await,
+        )
+        .await
 }
 
 impl Session<'_> {
-    /// Runs the steps that were not run yet.
-    async fn bring(&self, opening: Opening, ledger: &str) -> Result<(), Stop> {
-        // Two processes may get here at once.
+    /// Waits until no other transaction brings the tables to a version.
+    async fn lock_tables(&self) -> Result<(), Failure> {
         let lock = digest(&[b"pq-ca tables\0", self.schema().as_bytes()].concat());
         self.query(
             "SELECT pg_advisory_xact_lock($1)",
             &[(&lock.cast_signed(), Type::INT8)],
         )
         .await?;
+        Ok(())
+    }
+
+    /// Whether the tables are there, once a lost transaction that made them has ended.
+    async fn has_tables(&self) -> Result<bool, Failure> {
+        self.lock_tables().await?;
+        match self.format().await {
+            Ok(format) => Ok(format.is_some()),
+            Err(Stop::Failed(failure)) => Err(failure),
+            Err(Stop::Refused(error)) => Err(Failure::damaged(error.to_string())),
+        }
+    }
+
+    /// Runs the steps that were not run yet.
+    async fn bring(&self, opening: Opening, ledger: &str) -> Result<(), Stop> {
+        // Two processes may get here at once.
+        self.lock_tables().await?;
         let format = self.format().await?;
         let refuse = |error: DatabaseError| Err(Stop::Refused(error.into()));
         let done = match (format, opening) {

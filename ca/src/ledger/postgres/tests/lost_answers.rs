@@ -45,6 +45,27 @@ fn a_lost_answer_is_found_out() {
     assert_eq!(find(&ledger, &Filter::all()).len(), 3);
 }
 
+/// Whoever makes a ledger doesn't take its own for one of others.
+#[test]
+fn a_lost_answer_to_the_making_of_a_ledger_is_found_out() {
+    let Some(shared) = databases::shared() else {
+        return;
+    };
+    for cut in [Cut::BeforeCommit, Cut::Answer] {
+        let proxy = Proxy::new(shared.folder());
+        let options = patient(&proxy.address()).schema(&new_schema()).unwrap();
+        proxy.set(cut);
+        let ledger = PostgresLedger::create(options.clone()).unwrap();
+        assert_eq!(proxy.cut(), Cut::Never);
+        ledger.record(&[new_entry(issued(1))]).unwrap();
+        let there = PostgresLedger::create(options).unwrap_err();
+        assert!(
+            matches!(there, LedgerError::Database(DatabaseError::AlreadyThere(_))),
+            "{there}"
+        );
+    }
+}
+
 #[test]
 fn an_answer_that_nobody_can_find_out_is_unknown() {
     let Some((proxy, _, options)) = behind_proxy() else {
