@@ -7,7 +7,9 @@ use super::cache::{Made, Moment};
 use super::error::StoreError;
 use super::rows::{Rows, Table};
 use crate::audit::{AuditEntry, Chain, Event};
-use crate::storage::{Append, Change, CommitError, LogHead, MAX_CHANGE_ENTRIES, RowChange, RowKey};
+use crate::storage::{
+    Append, Change, CommitError, LogHead, MAX_CHANGE_ENTRIES, RowChange, RowKey, StorageError,
+};
 
 /// How often a change is tried while others change the same rows.
 const TRIES: u32 = 200;
@@ -120,6 +122,10 @@ impl Table {
                     Ok(false) => return Ok(Tried::Conflict),
                     Err(error) => reason = error.to_string(),
                 },
+                // It takes no more changes, and doesn't say whether it took this one.
+                Err(CommitError::Storage(error @ StorageError::Replaced { .. })) => {
+                    return Err(StoreError::OutcomeUnknown(error.to_string()));
+                }
                 Err(error) => reason = error.to_string(),
             }
         }

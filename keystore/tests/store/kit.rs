@@ -101,6 +101,19 @@ impl Fixture {
         }
     }
 
+    /// The store that is at a place.
+    pub(crate) fn opened<P: Place>(place: &P) -> Self {
+        let (storage, clock) = (place.open(), Clock::new(place.options()));
+        let store = Store::open(storage.clone(), &kek(b"secret"), clock.options());
+        Self {
+            storage,
+            store: store.unwrap(),
+            clock,
+            token: place.token(),
+            stand_in: P::algorithm,
+        }
+    }
+
     /// The store, opened again over the same storage. What is in memory is gone.
     pub(crate) fn reopened(self) -> Self {
         let Self {

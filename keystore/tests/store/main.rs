@@ -22,6 +22,9 @@ mod many;
 mod matrix;
 mod model;
 mod names;
+// Elsewhere nobody can write to a file that is locked.
+#[cfg(all(feature = "redb", unix))]
+mod overwritten;
 mod page;
 mod places;
 #[cfg(all(feature = "postgres", unix))]

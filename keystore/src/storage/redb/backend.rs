@@ -1,6 +1,7 @@
 //! The file, as redb uses it.
 
 use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
 use std::fs::File;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,21 +10,21 @@ use ::redb::backends::FileBackend;
 use ::redb::{DatabaseError, StorageBackend};
 
 use super::pages::Pages;
+use super::watched::Watched;
 
 /// A locked file whose extension is on the disk before redb says in its header that it is longer.
 #[derive(Debug)]
 pub(super) struct Growing {
-    file: FileBackend,
+    file: Arc<Watched>,
     pages: Pages,
 }
 
 impl Growing {
-    /// Locks the file.
-    pub(super) fn lock(file: File) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            file: FileBackend::new(file)?,
+    pub(super) fn new(file: Arc<Watched>) -> Self {
+        Self {
+            file,
             pages: Pages::default(),
-        })
+        }
     }
 }
 
@@ -40,11 +41,11 @@ impl StorageBackend for Growing {
     fn set_len(&self, len: u64) -> io::Result<()> {
         let grows = len > self.file.len()?;
         self.file.set_len(len)?;
-        if grows { self.file.sync_data() } else { Ok(()) }
+        if grows { self.file.sync() } else { Ok(()) }
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.file.sync()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {

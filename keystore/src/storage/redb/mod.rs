@@ -5,7 +5,9 @@ mod header;
 mod kept;
 mod pages;
 mod tables;
+mod watched;
 
+use alloc::sync::Arc;
 use core::cell::RefCell;
 use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +24,7 @@ use pq_keys::files::{Access, Draft, FileError};
 
 use self::backend::{Growing, Untouched};
 use self::kept::Kept;
+use self::watched::Watched;
 use super::change::{Change, Committed};
 use super::error::{CommitError, StorageError};
 use super::log::LogEntry;
@@ -34,8 +37,8 @@ const CACHE_LEN: usize = 16 * 1024 * 1024;
 /// A storage in one file, for one process at a time. Nobody but the file's owner may read it.
 ///
 /// A commit is on the disk when it returns: it is written in two phases, so that also a file of hostile values is either as
-/// before or as after. If the file is replaced or removed while it is open, nothing more is read of it or written to it
-/// ([`StorageError::Replaced`]): a change would be lost with it.
+/// before or as after. If the file is replaced, written over or removed while it is open, nothing more is read of it or
+/// written to it ([`StorageError::Replaced`]): a change would be lost with it.
 ///
 /// A file that was changed by others can make redb panic. The panic is caught here, and is [`StorageError::Damaged`]. A
 /// program whose panics abort ends; its panic hook can say why, by [`damage_of_panic`](Self::damage_of_panic).
@@ -65,9 +68,8 @@ impl RedbStorage {
             let mut options = File::options();
             let file = options.read(true).write(true).open(draft.path());
             let file = file.map_err(|error| not_opened(path, &error))?;
-            let database = builder().create_with_backend(
-                Growing::lock(file).map_err(|error| of_database(path, error))?,
-            );
+            let file = Watched::lock(file).map_err(|error| of_database(path, error))?;
+            let database = builder().create_with_backend(Growing::new(Arc::new(file)));
             tables::create(&database.map_err(|error| of_database(path, error))?)
                 .map_err(|error| of_redb(path, error))
         });
@@ -87,9 +89,15 @@ impl RedbStorage {
         let mut options = File::options();
         let file = options.read(true).write(true).open(path);
         let file = file.map_err(|error| not_opened(path, &error))?;
-        let kept = Kept::new(path, &file).map_err(|error| not_opened(path, &error))?;
-        let backend = Growing::lock(file).map_err(|error| of_database(path, error))?;
-        Self::open_in(path, backend, Some(kept))
+        let metadata = file.metadata();
+        let metadata = metadata.map_err(|error| not_opened(path, &error))?;
+        let file = Watched::lock(file).map_err(|error| of_database(path, error))?;
+        let file = Arc::new(file);
+        let kept = Kept::new(path, &metadata, file.clone());
+        let kept = kept.map_err(|error| not_opened(path, &error))?;
+        let opened = Self::open_in(path, Growing::new(file.clone()), Some(kept))?;
+        file.mark().map_err(|error| not_opened(path, &error))?;
+        Ok(opened)
     }
 
     /// Opens a file, alone, which is only read and stays as it is, such as a backup. It need not be writable.
@@ -144,7 +152,7 @@ impl RedbStorage {
         Some(damaged(&path, PANICKED))
     }
 
-    /// Checks that the file still has its name.
+    /// Checks that the file still has its name, and what was written to it.
     fn check_kept(&self) -> Result<(), StorageError> {
         let Some(kept) = &self.kept else {
             return Ok(());
@@ -163,10 +171,10 @@ impl RedbStorage {
 
     /// Does something with the database.
     fn with<T>(&self, act: impl FnOnce(&Database) -> Result<T, Error>) -> Result<T, StorageError> {
+        self.check_kept()?;
         if self.panicked.load(Ordering::Acquire) {
             return Err(damaged(&self.path, "it could not be read before"));
         }
-        self.check_kept()?;
         let done = guarded(&self.path, || match &self.database {
             Some(database) => act(database).map_err(|error| of_redb(&self.path, error)),
             None => Err(damaged(&self.path, "it was closed")),
@@ -176,7 +184,11 @@ impl RedbStorage {
         {
             self.panicked.store(true, Ordering::Release);
         }
-        done
+        done.map_err(|error| match self.check_kept() {
+            // This is why.
+            Err(replaced @ StorageError::Replaced { .. }) => replaced,
+            _ => error,
+        })
     }
 }
 
