@@ -71,11 +71,17 @@ impl Watched {
 
     /// Whether somebody else wrote over it.
     pub(super) fn is_replaced(&self) -> io::Result<bool> {
-        self.written().is_replaced(&self.file)
+        let mut written = self.written();
+        let is_in = written.is_in(&self.file);
+        written.is_replaced(is_in)
     }
 
-    fn check(&self) -> io::Result<()> {
-        self.written().check(&self.file)
+    /// What is known of the file, in which nobody else wrote until now.
+    fn begun(&self) -> io::Result<MutexGuard<'_, Written>> {
+        let mut written = self.written();
+        let is_begun = written.is_begun(&self.file);
+        written.check(is_begun)?;
+        Ok(written)
     }
 
     pub(super) fn len(&self) -> io::Result<u64> {
@@ -85,12 +91,11 @@ impl Watched {
     /// Reads what this process wrote.
     pub(super) fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.read(offset, out)?;
-        self.check()
+        self.begun().map(drop)
     }
 
     pub(super) fn set_len(&self, len: u64) -> io::Result<()> {
-        let mut written = self.written();
-        written.check(&self.file)?;
+        let mut written = self.begun()?;
         let set = self.file.set_len(len);
         written.note(set, |written| {
             written.len = len;
@@ -102,12 +107,13 @@ impl Watched {
     /// Returns if it is on the disk, and nobody else wrote to it before.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()?;
-        self.check()
+        let mut written = self.written();
+        let is_in = written.is_in(&self.file);
+        written.check(is_in)
     }
 
     pub(super) fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        let mut written = self.written();
-        written.check(&self.file)?;
+        let mut written = self.begun()?;
         let done = self.file.write(offset, data);
         written.note(done, |written| {
             written.len = written.len.max(offset + data.len() as u64);
@@ -125,11 +131,21 @@ impl Watched {
 }
 
 impl Written {
-    fn is_replaced(&mut self, file: &FileBackend) -> io::Result<bool> {
+    /// Whether the file begins as it should. Where it was cut off to be written anew, it doesn't.
+    fn is_begun(&self, file: &FileBackend) -> io::Result<bool> {
+        Ok(first(file, self.len)? == self.first)
+    }
+
+    fn is_in(&self, file: &FileBackend) -> io::Result<bool> {
+        Ok(file.len()? == self.len && self.is_begun(file)?)
+    }
+
+    /// Whether somebody else wrote to the file, by what was seen of it now.
+    fn is_replaced(&mut self, is_in: io::Result<bool>) -> io::Result<bool> {
         let is_replaced = match self.state {
-            State::Known => match self.is_in(file) {
+            State::Known => match is_in {
                 Ok(is_in) => !is_in,
-                // It was cut off a moment ago.
+                // It was cut off.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => true,
                 Err(error) => return Err(error),
             },
@@ -141,12 +157,8 @@ impl Written {
         Ok(is_replaced)
     }
 
-    fn is_in(&self, file: &FileBackend) -> io::Result<bool> {
-        Ok(file.len()? == self.len && first(file, self.len)? == self.first)
-    }
-
-    fn check(&mut self, file: &FileBackend) -> io::Result<()> {
-        match self.is_replaced(file)? {
+    fn check(&mut self, is_in: io::Result<bool>) -> io::Result<()> {
+        match self.is_replaced(is_in)? {
             false => Ok(()),
             true => Err(io::Error::other("another program wrote over it")),
         }
