@@ -161,14 +161,13 @@ impl Failures {
 mod tests {
     use super::*;
 
-    fn look(keys: &[(&str, Result<(), StoreError>)], ended: Option<StoreError>) -> Look {
-        let key = |(name, result): &(&str, Result<(), StoreError>)| {
-            let name: KeyName = name.parse().unwrap();
+    fn look(keys: Vec<(&str, Result<(), StoreError>)>, ended: Option<StoreError>) -> Look {
+        let key = |(name, result): (&str, Result<(), StoreError>)| {
             let id = format!("{name}#2").parse().unwrap();
-            (name, result.clone().map(|()| id))
+            (name.parse().unwrap(), result.map(|()| id))
         };
         Look {
-            keys: keys.iter().map(key).collect(),
+            keys: keys.into_iter().map(key).collect(),
             ended,
         }
     }
@@ -184,14 +183,14 @@ mod tests {
     fn a_failure_is_told_until_it_is_over() {
         let mut failures = Failures::default();
         let mut seen = |look| seen(&mut failures, look);
-        let behind = |seconds| look(&[], Some(StoreError::ClockBehind { seconds }));
-        assert_eq!(seen(look(&[], None)), (false, 0, false));
+        let behind = |seconds| look(vec![], Some(StoreError::ClockBehind { seconds }));
+        assert_eq!(seen(look(vec![], None)), (false, 0, false));
         assert_eq!(seen(behind(4000)), (true, 0, true));
         // One wrong clock, whatever time has passed.
         assert_eq!(seen(behind(3900)), (false, 0, true));
         let ahead = StoreError::ClockAhead { days: 500 };
-        assert_eq!(seen(look(&[], Some(ahead))), (true, 0, true));
-        assert_eq!(seen(look(&[], None)), (false, 0, false));
+        assert_eq!(seen(look(vec![], Some(ahead))), (true, 0, true));
+        assert_eq!(seen(look(vec![], None)), (false, 0, false));
         assert_eq!(seen(behind(4000)), (true, 0, true));
     }
 
@@ -199,18 +198,18 @@ mod tests {
     fn a_key_that_fails_is_told_once_and_delays_no_others() {
         let mut failures = Failures::default();
         let mut seen = |look| seen(&mut failures, look);
-        let full = Err(StoreError::Limit("full"));
-        let at_limit = [("a/b/full", full.clone()), ("a/b/well", Ok(()))];
-        assert_eq!(seen(look(&at_limit, None)), (false, 1, false));
-        assert_eq!(seen(look(&at_limit, None)), (false, 0, false));
+        let full = || ("a/b/full", Err(StoreError::Limit("full")));
+        let well = || ("a/b/well", Ok(()));
+        assert_eq!(seen(look(vec![full(), well()], None)), (false, 1, false));
+        assert_eq!(seen(look(vec![full()], None)), (false, 0, false));
         // It is not forgotten while the store fails.
         let ended = Some(StoreError::Contended);
-        assert_eq!(seen(look(&[], ended)), (true, 0, true));
-        assert_eq!(seen(look(&at_limit, None)), (false, 0, false));
-        let another = Err(StoreError::Contended);
-        let two = [("a/b/full", full), ("a/b/other", another)];
-        assert_eq!(seen(look(&two, None)), (false, 1, false));
-        assert_eq!(seen(look(&[("a/b/full", Ok(()))], None)), (false, 0, false));
-        assert_eq!(seen(look(&at_limit, None)), (false, 1, false));
+        assert_eq!(seen(look(vec![], ended)), (true, 0, true));
+        assert_eq!(seen(look(vec![full()], None)), (false, 0, false));
+        let another = ("a/b/other", Err(StoreError::Contended));
+        assert_eq!(seen(look(vec![full(), another], None)), (false, 1, false));
+        let trimmed = ("a/b/full", Ok(()));
+        assert_eq!(seen(look(vec![trimmed], None)), (false, 0, false));
+        assert_eq!(seen(look(vec![full()], None)), (false, 1, false));
     }
 }
