@@ -42,7 +42,7 @@ pub struct RotationEnded {
     /// What became of the keys that were due until then.
     pub rotated: Vec<Rotated>,
     /// Why it ended.
-    pub error: StoreError,
+    pub error: Box<StoreError>,
 }
 
 impl Store {
@@ -249,7 +249,10 @@ impl Store {
         let mut rotated = Vec::new();
         match self.look_for_due(principal, is_over, &mut rotated) {
             Ok(()) => Ok(rotated),
-            Err(error) => Err(RotationEnded { rotated, error }),
+            Err(error) => Err(RotationEnded {
+                rotated,
+                error: error.into(),
+            }),
         }
     }
 

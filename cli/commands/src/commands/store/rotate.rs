@@ -64,9 +64,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
                     (rotated, None)
                 }
                 Err(RotationEnded { rotated, error, .. }) if rotated.is_empty() => {
-                    return Err(error.into());
+                    return Err((*error).into());
                 }
-                Err(RotationEnded { rotated, error, .. }) => (rotated, Some(error)),
+                Err(RotationEnded { rotated, error, .. }) => (rotated, Some(*error)),
             }
         }
     };

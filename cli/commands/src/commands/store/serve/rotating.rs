@@ -79,7 +79,7 @@ impl From<Result<Vec<Rotated>, RotationEnded>> for Look {
     fn from(look: Result<Vec<Rotated>, RotationEnded>) -> Self {
         let (rotated, ended) = match look {
             Ok(rotated) => (rotated, None),
-            Err(RotationEnded { rotated, error, .. }) => (rotated, Some(error)),
+            Err(RotationEnded { rotated, error, .. }) => (rotated, Some(*error)),
         };
         let keys = rotated.into_iter();
         let keys = keys.map(|Rotated { key, result, .. }| (key, result));
