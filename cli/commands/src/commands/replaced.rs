@@ -173,6 +173,7 @@ mod tests {
         "pqtls_commands::commands::cert::verify::ExpectedName",
         "pqtls_commands::commands::custody::key_name::KeyLabel",
         "pqtls_commands::commands::custody::key_name::KeyOrVersion",
+        "pqtls_commands::commands::custody::key_name::KeyVersion",
         "pqtls_commands::commands::store::arguments::Grant",
         "pqtls_commands::commands::store::serve::Mount",
         "rustls_pki_types::UnixTime",
