@@ -924,7 +924,10 @@ fn check_roots(roots: &[Root]) {
                 schemes.partition::<Vec<_>, _>(|it| is_post_quantum(*it));
             // Classical roots sign the certificates of post-quantum keys, too.
             assert!(expected[0] || expected[1]);
-            assert_eq!([!post_quantum.is_empty(), !classical.is_empty()], [true, expected[1]]);
+            assert_eq!(
+                [!post_quantum.is_empty(), !classical.is_empty()],
+                [true, expected[1]]
+            );
             return;
         }
         Err(error) => error,
