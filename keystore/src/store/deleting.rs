@@ -3,13 +3,12 @@
 use super::Store;
 use super::error::StoreError;
 use super::inner::Inner;
-use super::states::check_time_of_destruction;
+use super::states::{check_time_of_destruction, erase};
 use super::tokens::PlaceInToken;
 use crate::audit::Deed;
 use crate::name::{KeyName, Version};
 use crate::policy::{Principal, Verb};
 use crate::record::{KeyRecord, VersionState};
-use crate::storage::RowKey;
 
 /// How many private keys are erased in one change. All states change in the first.
 const ERASED_AT_ONCE: usize = 100;
@@ -36,7 +35,7 @@ impl Store {
         }
         let mut left = Vec::new();
         for _ in 0..MAX_ROUNDS {
-            let record = inner.record(name)?;
+            let (_, record) = inner.table.read_key(name, &[])?;
             if record.is_deleted() {
                 // Nobody comes back to those after the first that isn't removed, so all are tried.
                 let removed = match left.is_empty() {
@@ -84,21 +83,18 @@ impl Inner {
                 self.check_clock(now)?;
                 let mut left = Vec::new();
                 for (version, state) in all {
-                    let (id, erases) = (name.at(version), erased.contains(&version));
-                    let next = match state.has_private_key() && !erases {
+                    // Meanwhile somebody else may have destroyed it.
+                    if state.has_private_key() && erased.contains(&version) {
+                        left.extend(erase(rows, record, draft, &name.at(version), false)?);
+                        continue;
+                    }
+                    let next = match state.has_private_key() {
                         true => VersionState::DestroyScheduled {
                             at: now,
                             verifies: false,
                         },
                         false => VersionState::Destroyed { verifies: false },
                     };
-                    // Meanwhile somebody else may have destroyed it.
-                    if state.has_private_key() && erases {
-                        let mut found = rows.version(&id, record)?;
-                        left.extend(PlaceInToken::of(&found.private));
-                        found.private = found.private.destroyed();
-                        draft.put(&RowKey::version(&id), found.encode());
-                    }
                     if let Some(state) = record.state_mut(version) {
                         *state = next;
                     }
@@ -108,13 +104,6 @@ impl Inner {
         )
     }
 
-    /// The key as the storage has it.
-    fn record(&self, name: &KeyName) -> Result<KeyRecord, StoreError> {
-        let rows = self.table.read(&[RowKey::key(name)])?;
-        let record = rows.key(name)?;
-        record.ok_or_else(|| StoreError::NotFound(name.clone()))
-    }
-
     /// Where versions of a key that was deleted had private keys in tokens, which may not have removed them.
     fn left_in_tokens(
         &self,
@@ -122,17 +111,13 @@ impl Inner {
         record: &KeyRecord,
     ) -> Result<Vec<PlaceInToken>, StoreError> {
         let mut left = Vec::new();
-        let versions: Vec<_> = record
-            .newest_first()
-            .map(|(version, _)| name.at(version))
-            .collect();
+        let versions = record.newest_first().map(|(version, _)| version);
+        let versions: Vec<_> = versions.collect();
         for some in versions.chunks(ERASED_AT_ONCE) {
-            let mut wanted = vec![RowKey::key(name)];
-            wanted.extend(some.iter().map(RowKey::version));
-            let rows = self.table.read(&wanted)?;
-            for id in some {
+            let (rows, record) = self.table.read_key(name, some)?;
+            for version in some {
                 // What a damaged row had in a token is an orphan.
-                if let Ok(found) = rows.version(id, record) {
+                if let Ok(found) = rows.version(&name.at(*version), &record) {
                     left.extend(PlaceInToken::of(&found.private));
                 }
             }

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use super::cache::Moment;
 use super::error::{Damage, StoreError};
 use crate::encoding::InvalidRecord;
-use crate::name::{KeyId, KeyName};
+use crate::name::{KeyId, KeyName, Version};
 #[cfg(feature = "door")]
 use crate::record::WrappingRecord;
 use crate::record::{
@@ -82,6 +82,21 @@ impl Table {
             }
             _ => Ok(rows),
         }
+    }
+
+    /// Reads a key, and with it the rows of versions.
+    pub(super) fn read_key(
+        &self,
+        name: &KeyName,
+        versions: &[Version],
+    ) -> Result<(Rows<'_>, KeyRecord), StoreError> {
+        let versions = versions.iter().map(|version| name.at(*version));
+        let versions = versions.map(|id| RowKey::version(&id));
+        let wanted: Vec<_> = [RowKey::key(name)].into_iter().chain(versions).collect();
+        let rows = self.read(&wanted)?;
+        let record = rows.key(name)?;
+        let record = record.ok_or_else(|| StoreError::NotFound(name.clone()))?;
+        Ok((rows, record))
     }
 
     /// Something is wrong with the storage as a whole.

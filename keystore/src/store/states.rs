@@ -5,6 +5,7 @@ use core::time::Duration;
 use super::Store;
 use super::error::StoreError;
 use super::inner::Inner;
+use super::rows::{Draft, Rows};
 use super::tokens::PlaceInToken;
 use crate::audit::{Act, Deed};
 use crate::name::{KeyId, KeyName, Version};
@@ -198,14 +199,7 @@ impl Inner {
         name: &KeyName,
         old: &[Version],
     ) -> Result<(), StoreError> {
-        let mut wanted = vec![RowKey::key(name)];
-        wanted.extend(
-            old.iter()
-                .map(|version| RowKey::version(&name.at(*version))),
-        );
-        let rows = self.table.read(&wanted)?;
-        let record = rows.key(name)?;
-        let record = record.ok_or_else(|| StoreError::NotFound(name.clone()))?;
+        let (rows, record) = self.table.read_key(name, old)?;
         let (mut there, mut left) = (Vec::new(), Vec::new());
         for version in old {
             // A damaged row doesn't keep the others from being removed: what it had in a token is an orphan.
@@ -227,17 +221,11 @@ impl Inner {
                 |rows, record, draft, _| {
                     for version in &there {
                         check_of_no_use(name, *version, record)?;
-                        let (id, state) = (name.at(*version), record.state_mut(*version));
+                        let id = name.at(*version);
+                        let state = record.state(*version);
                         let state = state.ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
-                        if !state.has_private_key() {
-                            continue;
-                        }
-                        let verifies = state.verifies();
-                        let mut found = rows.version(&id, record)?;
-                        found.private = found.private.destroyed();
-                        draft.put(&RowKey::version(&id), found.encode());
-                        if let Some(state) = record.state_mut(*version) {
-                            *state = VersionState::Destroyed { verifies };
+                        if state.has_private_key() {
+                            erase(rows, record, draft, &id, state.verifies())?;
                         }
                     }
                     Ok((None, ()))
@@ -264,23 +252,37 @@ impl Inner {
             name,
             &[version],
             |rows, record, draft, now| {
-                let not_found = || StoreError::VersionNotFound(id.clone());
-                let (at, verifies) = match record.state(version).ok_or_else(not_found)? {
+                let state = record.state(version);
+                let state = state.ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
+                let (at, verifies) = match state {
                     VersionState::DestroyScheduled { at, verifies } => (at, verifies),
                     state => return Err(in_state(id, state, Verb::Destroy)),
                 };
                 self.check_clock(now)?;
                 check_time_of_destruction(id, at, now)?;
-                let mut destroyed = rows.version(id, record)?;
-                let left = PlaceInToken::of(&destroyed.private);
-                destroyed.private = destroyed.private.destroyed();
-                draft.put(&RowKey::version(id), destroyed.encode());
-                let state = record.state_mut(version).ok_or_else(not_found)?;
-                *state = VersionState::Destroyed { verifies };
+                let left = erase(rows, record, draft, id, verifies)?;
                 Ok((Some(version), left))
             },
         )
     }
+}
+
+/// Erases the private key of a version in the storage. Returns where a token is yet to remove it.
+pub(super) fn erase(
+    rows: &Rows<'_>,
+    record: &mut KeyRecord,
+    draft: &mut Draft<'_>,
+    id: &KeyId,
+    verifies: bool,
+) -> Result<Option<PlaceInToken>, StoreError> {
+    let mut found = rows.version(id, record)?;
+    let left = PlaceInToken::of(&found.private);
+    found.private = found.private.destroyed();
+    draft.put(&RowKey::version(id), found.encode());
+    let state = record.state_mut(id.version());
+    let state = state.ok_or_else(|| StoreError::VersionNotFound(id.clone()))?;
+    *state = VersionState::Destroyed { verifies };
+    Ok(left)
 }
 
 /// Checks that the time has come for which the destruction of a version is scheduled.

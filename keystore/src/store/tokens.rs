@@ -288,10 +288,7 @@ impl Inner {
         else {
             return Err(error);
         };
-        let rows = [RowKey::key(id.name()), RowKey::version(id)];
-        let rows = self.table.read(&rows)?;
-        let record = rows.key(id.name())?;
-        let record = record.ok_or_else(|| StoreError::NotFound(id.name().clone()))?;
+        let (rows, record) = self.table.read_key(id.name(), &[id.version()])?;
         let found = rows.version(id, &record)?;
         let left = PlaceInToken::of(&found.private).filter(|_| !found.private.exists());
         let Some(left) = left else {
