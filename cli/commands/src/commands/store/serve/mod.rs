@@ -14,7 +14,7 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use pq_keystore::door::{Door, InvalidMount};
 use pq_keystore::{DURATION_BUCKETS, OPERATION_DURATION, Store};
@@ -324,7 +324,7 @@ fn welcome(address: SocketAddr, places: &[String], notes: &str) -> io::Result<()
 /// While it is so, the log says it again each minute: somebody may have meant to take a token away.
 async fn keep_reading(mut access: AccessFile, door: Arc<Door>) -> Infallible {
     // Since when, when it was said last, and what was said.
-    let mut failing: Option<(SystemTime, Instant, String)> = None;
+    let mut failing: Option<(Instant, Instant, String)> = None;
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let error = match access.read_again().await {
@@ -342,10 +342,10 @@ async fn keep_reading(mut access: AccessFile, door: Arc<Door>) -> Infallible {
         };
         let (since, said) = match &failing {
             Some((since, said, before)) => (*since, (*before == error).then_some(*said)),
-            None => (SystemTime::now(), None),
+            None => (Instant::now(), None),
         };
         if said.is_none_or(|said| said.elapsed() >= REMIND_EVERY) {
-            let seconds = since.elapsed().unwrap_or_default().as_secs();
+            let seconds = since.elapsed().as_secs();
             tracing::error!(
                 "{error}. For {seconds} seconds, the tokens and certificates of before are let in, also those that were taken out of \
                  the file since"
