@@ -2,6 +2,8 @@
 //!
 //! * **Keys.** [`jwk`]: JSON Web Keys and sets of them; [`cose`]: COSE_Keys. Private keys are seeds.
 //! * **Signatures.** [`jws`]: JSON Web Signatures, compact, as JSON and detached; [`cose`]: COSE_Sign1.
+//! * **Other keys.** With the feature `classical`, `any` has keys of ECDSA, Ed25519 and RSA beside those of ML-DSA, and
+//!   signatures of all of them in the flattened form, for protocols such as ACME.
 //! * **Tokens.** [`jwt`]: JSON Web Tokens. A policy decides whether their claims are accepted.
 //!
 //! Everything that signs is a [`Signer`](pq_keys::Signer): a key of this crate, a
@@ -23,7 +25,7 @@
 //!
 //! # Limits
 //!
-//! There is no encryption (JWE, COSE_Encrypt), and ML-DSA is the only signature algorithm: SLH-DSA and composites
+//! There is no encryption (JWE, COSE_Encrypt), and ML-DSA is the only signature algorithm outside of `any`: SLH-DSA and composites
 //! have only requested numbers, in drafts such as draft-ietf-cose-sphincs-plus. Whole contents are kept in memory.
 //! COSE_Sign (several signers) and unencoded payloads (RFC 7797) are not supported.
 #![forbid(unsafe_code)]
@@ -31,8 +33,10 @@
 extern crate alloc;
 
 mod akp;
+#[cfg(feature = "classical")]
+pub mod any;
 pub mod cose;
-mod encoding;
+pub mod encoding;
 pub mod jwk;
 pub mod jws;
 pub mod jwt;

@@ -22,6 +22,11 @@ impl Thumbprint {
         Self(hash)
     }
 
+    /// A thumbprint that was computed before.
+    pub fn from_bytes(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
+
     /// The hash.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -16,22 +16,28 @@ use zeroize::Zeroizing;
 )]
 pub struct Base64Error;
 
-pub(crate) fn encode(bytes: &[u8]) -> String {
+/// The text of these bytes.
+pub fn encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode_to_string(bytes)
 }
 
-pub(crate) fn encode_to(bytes: &[u8], text: &mut String) {
+/// Appends the text of these bytes.
+pub fn encode_to(bytes: &[u8], text: &mut String) {
     URL_SAFE_NO_PAD.encode_append(bytes, text);
 }
 
 /// Decodes a text. Each value has only one text: unused last bits have to be zero.
-pub(crate) fn decode(text: &str) -> Result<Vec<u8>, Base64Error> {
+///
+/// # Errors
+///
+/// [`Base64Error`] if the text is none.
+pub fn decode(text: &str) -> Result<Vec<u8>, Base64Error> {
     let bytes = URL_SAFE_NO_PAD.decode_to_vec(text);
     bytes.map_err(|_| Base64Error)
 }
 
 /// The length of the text for this many bytes.
-pub(crate) fn encoded_len(bytes: usize) -> usize {
+pub fn encoded_len(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4 - (3 - bytes % 3) % 3
 }
 

@@ -60,7 +60,11 @@ pub(crate) const MAX_VALUES: usize = 64 * 1024;
 pub(crate) const MAX_ESCAPED: usize = 64 * 1024;
 
 /// Reads a text of at most `limit` bytes.
-pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a [u8], limit: usize) -> Result<T, JsonError> {
+///
+/// # Errors
+///
+/// A [`JsonError`] that says what is wrong with it.
+pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8], limit: usize) -> Result<T, JsonError> {
     if text.len() > limit {
         let len = text.len();
         return Err(JsonError::TooLong { len, limit });
@@ -69,7 +73,11 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a [u8], limit: usize) -> Resu
 }
 
 /// Reads a text, or a part of one, that [`read`] has checked already: it has no member twice.
-pub(crate) fn read_checked<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
+///
+/// # Errors
+///
+/// [`JsonError::Malformed`] if it is of another type.
+pub fn read_checked<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
     serde_json::from_slice(text).map_err(malformed)
 }
 
@@ -167,7 +175,11 @@ fn malformed(error: serde_json::Error) -> JsonError {
 }
 
 /// Reads the value of a member that is present. `null` does not count as missing, so it is refused.
-pub(crate) fn present<'a, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+///
+/// # Errors
+///
+/// Those of the value.
+pub fn present<'a, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'a>,
     T: Deserialize<'a>,
@@ -176,7 +188,11 @@ where
 }
 
 /// Reads only an object. Without this, serde would also accept an array, as the values of the members in their order.
-pub(crate) struct Object<T>(pub(crate) T);
+#[derive(Clone, Copy, Debug)]
+pub struct Object<T>(
+    /// What was read.
+    pub T,
+);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -200,8 +216,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 
 /// A string without escapes, which is borrowed from the text, so that a secret is not copied. Base64url needs no
 /// escapes.
-#[derive(Clone, Copy)]
-pub(crate) struct Plain<'a>(pub(crate) &'a str);
+#[derive(Clone, Copy, Debug)]
+pub struct Plain<'a>(
+    /// The string.
+    pub &'a str,
+);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Plain<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,17 +1,18 @@
-//! How keys and signatures are encoded: base64url, JSON and CBOR, all read strictly.
+//! How keys and signatures are encoded: base64url, JSON and CBOR, all read strictly. The first two are for other documents
+//! around signatures, too, such as the requests of ACME.
 //!
 //! This room uses nothing.
 
-pub(crate) mod base64url;
+pub mod base64url;
 pub(crate) mod cbor;
-pub(crate) mod json;
+pub mod json;
 
 pub use base64url::Base64Error;
 pub use cbor::CborError;
 pub use json::JsonError;
 
 /// Escapes and shortens untrusted text for messages: nothing in it starts a line or moves a cursor.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let visible = |character: char| match character {
         ' '..='~' => character.to_string(),
         _ => character.escape_default().to_string(),
