@@ -14,7 +14,9 @@ pub struct Addresses {
 
 /// Why an address may not be asked.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{address} may not be asked: it is {what}, and the operator of the CA has not allowed its network")]
+#[error(
+    "{address} may not be asked: it is {what}, and the operator of the CA has not allowed its network"
+)]
 pub struct Forbidden {
     /// The address.
     pub address: IpAddr,

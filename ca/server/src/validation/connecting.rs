@@ -4,11 +4,12 @@ use core::fmt;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 
+use pq_acme::problem::ProblemType;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::Validator;
-use super::outcome::{Refusal, RefusalKind, Steps, Verdict};
+use super::outcome::{Refusal, Steps, Verdict};
 
 /// Addresses of a name that are tried.
 const MAX_TRIED: usize = 4;
@@ -39,9 +40,11 @@ impl Validator {
         if let (true, Some(forbidden)) = (allowed.is_empty(), forbidden) {
             let detail = match host {
                 Host::Address(_) => forbidden.to_string(),
-                Host::Name(name) => format!("{name} leads to an address that is refused: {forbidden}"),
+                Host::Name(name) => {
+                    format!("{name} leads to an address that is refused: {forbidden}")
+                }
             };
-            return Err(Refusal::new(RefusalKind::RejectedIdentifier, detail).into());
+            return Err(Refusal::new(ProblemType::RejectedIdentifier, detail).into());
         }
         let mut last = String::new();
         for address in allowed.into_iter().take(MAX_TRIED) {
@@ -57,8 +60,10 @@ impl Validator {
                 }
             }
         }
-        let detail = format!("{host}, port {port}: {last}; is a server running there, and does a firewall let this CA in?");
-        Err(Refusal::new(RefusalKind::Connection, detail).into())
+        let detail = format!(
+            "{host}, port {port}: {last}; is a server running there, and does a firewall let this CA in?"
+        );
+        Err(Refusal::new(ProblemType::Connection, detail).into())
     }
 }
 

@@ -1,8 +1,12 @@
 //! `dns-01` (RFC 8555, section 8.4): a text in DNS that is the digest of the key authorization.
 
+use pq_acme::challenge::dns_name;
+use pq_acme::identifier::Identifier;
+
 use super::Validator;
-use super::outcome::{Refusal, RefusalKind, Steps, Verdict, quoted};
-use super::question::{Identifier, Question};
+use super::outcome::{Refusal, Steps, Verdict, quoted};
+use super::question::Question;
+use pq_acme::problem::ProblemType;
 
 /// Texts that are shown of those that are others.
 const SHOWN: usize = 3;
@@ -14,11 +18,12 @@ impl Validator {
         steps: &mut Steps,
     ) -> Result<String, Verdict> {
         let Identifier::Dns(name) = &question.identifier else {
-            let detail = "dns-01 is for DNS names only (RFC 8738, section 7); use http-01 or tls-alpn-01";
-            return Err(Refusal::new(RefusalKind::Malformed, detail).into());
+            let detail =
+                "dns-01 is for DNS names only (RFC 8738, section 7); use http-01 or tls-alpn-01";
+            return Err(Refusal::new(ProblemType::Malformed, detail).into());
         };
-        let record = format!("_acme-challenge.{name}");
-        let expected = question.dns_text();
+        let record = dns_name(name);
+        let expected = question.authorization.dns_value();
         let texts = self.resolver.texts(&record, steps).await;
         let texts = texts.map_err(|mut missing| {
             missing.detail += &format!("; put a TXT record there: {record} = {expected}");
@@ -37,6 +42,6 @@ impl Validator {
              ask again once all servers of the zone have it",
             shown.join(", ")
         );
-        Err(Refusal::new(RefusalKind::IncorrectResponse, detail).into())
+        Err(Refusal::new(ProblemType::IncorrectResponse, detail).into())
     }
 }

@@ -1,7 +1,7 @@
 //! `http-01` (RFC 8555, section 8.3): the key authorization as a page, perhaps behind redirects. Each of these is judged
 //! as the first target was.
 
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 use core::str;
 
 use http_body_util::{BodyExt, Empty};
@@ -10,14 +10,16 @@ use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, CONNECTION, HOST, LOCATION, USER_AGENT};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use pq_acme::identifier::Identifier;
+use pq_acme::problem::ProblemType;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use url::Url;
 
 use super::Validator;
 use super::connecting::Host;
-use super::outcome::{Refusal, RefusalKind, Steps, Verdict, quoted};
-use super::question::{Identifier, Question};
+use super::outcome::{Refusal, Steps, Verdict, quoted};
+use super::question::Question;
 
 /// The length of a URL that a redirect may name.
 const MAX_URL: usize = 2048;
@@ -26,7 +28,11 @@ const MAX_URL: usize = 2048;
 const MAX_HEAD: usize = 16 << 10;
 
 /// What this server calls itself.
-const AGENT: &str = concat!("pq-ca-server/", env!("CARGO_PKG_VERSION"), " (ACME validation)");
+const AGENT: &str = concat!(
+    "pq-ca-server/",
+    env!("CARGO_PKG_VERSION"),
+    " (ACME validation)"
+);
 
 impl Validator {
     pub(super) async fn http_01(
@@ -40,35 +46,35 @@ impl Validator {
             steps.add(format!("GET {url}"));
             let (answer, address, driver) = self.get(&url, steps).await?;
             let status = answer.status();
-            let seen = |kind, what: String| Refusal::new(kind, format!("{url} at {address}: {what}"));
+            let seen =
+                |kind, what: String| Refusal::new(kind, format!("{url} at {address}: {what}"));
             match status.as_u16() {
                 200 => {
                     let body = self.read(answer.into_body()).await;
                     drop(driver);
-                    let body =
-                        body.map_err(|what| seen(RefusalKind::IncorrectResponse, what))?;
-                    if body.trim_ascii_end() == question.key_authorization.as_bytes() {
+                    let body = body.map_err(|what| seen(ProblemType::IncorrectResponse, what))?;
+                    if question.authorization.is_in_http_body(&body) {
                         return Ok(address.to_string());
                     }
                     let what = format!(
                         "the page is {}, and has to be {:?}",
                         quoted(&body),
-                        question.key_authorization
+                        question.authorization.as_str()
                     );
-                    return Err(seen(RefusalKind::IncorrectResponse, what).into());
+                    return Err(seen(ProblemType::IncorrectResponse, what).into());
                 }
                 301 | 302 | 303 | 307 | 308 => {
                     if redirects == self.limits.redirects {
                         let what = format!("more than {redirects} redirects");
-                        return Err(seen(RefusalKind::Connection, what).into());
+                        return Err(seen(ProblemType::Connection, what).into());
                     }
                     redirects += 1;
                     let next = self.next(&url, &answer);
-                    url = next.map_err(|what| seen(RefusalKind::Connection, what))?;
+                    url = next.map_err(|what| seen(ProblemType::Connection, what))?;
                 }
                 _ => {
                     let what = format!("the answer is {status}, and has to be 200");
-                    return Err(seen(RefusalKind::IncorrectResponse, what).into());
+                    return Err(seen(ProblemType::IncorrectResponse, what).into());
                 }
             }
         }
@@ -77,16 +83,14 @@ impl Validator {
     /// Where the challenge is asked first.
     fn first_url(&self, question: &Question) -> Result<Url, Refusal> {
         let host = match &question.identifier {
-            Identifier::Ip(address @ core::net::IpAddr::V6(_)) => format!("[{address}]"),
+            Identifier::Ip(address @ IpAddr::V6(_)) => format!("[{address}]"),
             other => other.to_string(),
         };
-        let (port, token) = (self.ports.http, &question.token);
-        let url = Url::parse(&format!(
-            "http://{host}:{port}/.well-known/acme-challenge/{token}"
-        ));
+        let (port, path) = (self.ports.http, question.authorization.http_path());
+        let url = Url::parse(&format!("http://{host}:{port}{path}"));
         url.map_err(|error| {
             Refusal::new(
-                RefusalKind::Malformed,
+                ProblemType::Malformed,
                 format!("{host:?} can't be in a URL: {error}"),
             )
         })
@@ -126,7 +130,7 @@ impl Validator {
         url: &Url,
         steps: &mut Steps,
     ) -> Result<(Response<Incoming>, SocketAddr, Driver), Verdict> {
-        let no_host = || Refusal::new(RefusalKind::Malformed, format!("{url} has no host"));
+        let no_host = || Refusal::new(ProblemType::Malformed, format!("{url} has no host"));
         let (host, name) = match url.host().ok_or_else(no_host)? {
             url::Host::Domain(name) => {
                 let name = name.trim_end_matches('.');
@@ -147,7 +151,7 @@ impl Validator {
                 let tls = self.connectors.http.connect(name, tcp).await;
                 let tls = tls.map_err(|error| {
                     let detail = format!("{url} at {address}: no handshake: {error}");
-                    Refusal::new(RefusalKind::Tls, detail)
+                    Refusal::new(ProblemType::Tls, detail)
                 })?;
                 ask(url, tls).await
             }
@@ -155,7 +159,7 @@ impl Validator {
         }
         .map_err(|what| {
             let detail = format!("{url} at {address}: {what}");
-            Refusal::new(RefusalKind::Connection, detail)
+            Refusal::new(ProblemType::Connection, detail)
         })?;
         Ok((answer, address, driver))
     }

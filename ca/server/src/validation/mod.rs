@@ -21,15 +21,17 @@ mod tls_alpn_01;
 use core::time::Duration;
 use std::sync::Arc;
 
+use pq_acme::objects::ChallengeKind;
+use pq_acme::problem::ProblemType;
 use rustls::crypto::CryptoProvider;
 use tokio::time::timeout;
 
 pub use self::addresses::{Addresses, Forbidden};
 use self::outcome::Steps;
-pub use self::outcome::{Outcome, Refusal, RefusalKind, Verdict};
+pub use self::outcome::{Outcome, Refusal, Verdict};
 use self::places::Admission;
 pub use self::places::Places;
-pub use self::question::{Identifier, Kind, Question};
+pub use self::question::Question;
 pub use self::resolver::{Resolver, ResolverError};
 use self::tls::Connectors;
 
@@ -137,29 +139,32 @@ impl Validator {
             let detail = "this CA has as many challenges to ask as it can; try again later";
             steps.add(detail);
             return Outcome {
-                verdict: Verdict::Undecided(Refusal::new(RefusalKind::ServerInternal, detail)),
+                verdict: Verdict::Undecided(Refusal::new(ProblemType::ServerInternal, detail)),
                 steps: steps.into_lines(),
             };
         };
         let asked = timeout(self.limits.whole, async {
-            match question.kind {
-                Kind::Http01 => self.http_01(question, &mut steps).await,
-                Kind::Dns01 => self.dns_01(question, &mut steps).await,
-                Kind::TlsAlpn01 => self.tls_alpn_01(question, &mut steps).await,
+            match &question.kind {
+                ChallengeKind::Http01 => self.http_01(question, &mut steps).await,
+                ChallengeKind::Dns01 => self.dns_01(question, &mut steps).await,
+                ChallengeKind::TlsAlpn01 => self.tls_alpn_01(question, &mut steps).await,
+                other => {
+                    let detail = format!("this CA asks no challenges of the kind {other}");
+                    Err(Refusal::new(ProblemType::Malformed, detail).into())
+                }
             }
         });
         let asked = asked.await.unwrap_or_else(|_| {
             let seconds = self.limits.whole.as_secs_f32();
             let detail = format!(
                 "{}: no whole answer to {} within {seconds} s",
-                question.identifier,
-                question.kind.name()
+                question.identifier, question.kind
             );
-            Err(Refusal::new(RefusalKind::Connection, detail).into())
+            Err(Refusal::new(ProblemType::Connection, detail).into())
         });
         let verdict = match asked {
             Ok(whence) => Verdict::Valid {
-                evidence: format!("{} {name} from {whence}", question.kind.name()),
+                evidence: format!("{} {name} from {whence}", question.kind),
             },
             Err(verdict) => verdict,
         };

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use pq_acme::problem::{Problem, ProblemType};
 use pq_keys::errors::describe;
 
 /// How a validation ended, and what was seen on the way.
@@ -43,43 +44,9 @@ pub enum Verdict {
 #[error("{detail}")]
 pub struct Refusal {
     /// The kind of problem.
-    pub kind: RefusalKind,
+    pub kind: ProblemType,
     /// What was seen, from where, and what to do.
     pub detail: String,
-}
-
-/// The kinds of problems (RFC 8555, section 6.7).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum RefusalKind {
-    /// Nobody answered.
-    Connection,
-    /// DNS has no answer.
-    Dns,
-    /// The answer is another one than that of the challenge.
-    IncorrectResponse,
-    /// The challenge can't be asked as it is.
-    Malformed,
-    /// The name leads to where this server doesn't ask.
-    RejectedIdentifier,
-    /// The fault is this server's.
-    ServerInternal,
-    /// There was no handshake.
-    Tls,
-}
-
-impl RefusalKind {
-    /// The kind as problem documents have it.
-    pub fn urn(self) -> &'static str {
-        match self {
-            Self::Connection => "urn:ietf:params:acme:error:connection",
-            Self::Dns => "urn:ietf:params:acme:error:dns",
-            Self::IncorrectResponse => "urn:ietf:params:acme:error:incorrectResponse",
-            Self::Malformed => "urn:ietf:params:acme:error:malformed",
-            Self::RejectedIdentifier => "urn:ietf:params:acme:error:rejectedIdentifier",
-            Self::ServerInternal => "urn:ietf:params:acme:error:serverInternal",
-            Self::Tls => "urn:ietf:params:acme:error:tls",
-        }
-    }
 }
 
 /// What was asked gave another answer, or none.
@@ -90,7 +57,12 @@ impl From<Refusal> for Verdict {
 }
 
 impl Refusal {
-    pub(super) fn new(kind: RefusalKind, detail: impl Into<String>) -> Self {
+    /// As the answer to the client says it.
+    pub fn problem(&self) -> Problem {
+        Problem::new(self.kind.clone(), self.detail.clone())
+    }
+
+    pub(super) fn new(kind: ProblemType, detail: impl Into<String>) -> Self {
         let detail = detail.into();
         Self { kind, detail }
     }

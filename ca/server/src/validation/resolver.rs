@@ -13,8 +13,9 @@ use hickory_resolver::net::{DnsError, NetError};
 use hickory_resolver::proto::op::ResponseCode;
 use hickory_resolver::proto::rr::{Name, RData, RecordType};
 use hickory_resolver::{Resolver as Hickory, TokioResolver};
+use pq_acme::problem::ProblemType;
 
-use super::outcome::{Refusal, RefusalKind, Steps, Verdict};
+use super::outcome::{Refusal, Steps, Verdict};
 
 /// Looks names up at certain servers, which have to resolve them whole (recursively).
 #[derive(Clone, Debug)]
@@ -61,13 +62,15 @@ impl Resolver {
         let mut missing = None;
         for answer in [six, four] {
             match answer {
-                Ok(lookup) => addresses.extend(lookup.answers().iter().filter_map(|record| {
-                    match &record.data {
-                        RData::A(address) => Some(IpAddr::from(address.0)),
-                        RData::AAAA(address) => Some(IpAddr::from(address.0)),
-                        _ => None,
-                    }
-                })),
+                Ok(lookup) => {
+                    addresses.extend(lookup.answers().iter().filter_map(
+                        |record| match &record.data {
+                            RData::A(address) => Some(IpAddr::from(address.0)),
+                            RData::AAAA(address) => Some(IpAddr::from(address.0)),
+                            _ => None,
+                        },
+                    ))
+                }
                 // That DNS failed says more than that there are no addresses of the other kind.
                 Err(error) if missing.as_ref().is_none_or(Missing::is_certain) => {
                     missing = Some(error);
@@ -204,13 +207,12 @@ impl Missing {
     fn is_certain(&self) -> bool {
         self.is_certain
     }
-
 }
 
 /// A failure of DNS is no answer.
 impl From<Missing> for Verdict {
     fn from(missing: Missing) -> Self {
-        let refusal = Refusal::new(RefusalKind::Dns, missing.detail);
+        let refusal = Refusal::new(ProblemType::Dns, missing.detail);
         match missing.is_certain {
             true => Self::Invalid(refusal),
             false => Self::Undecided(refusal),

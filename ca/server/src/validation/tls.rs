@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use der::Encode;
+use pq_acme::challenge::ALPN;
 use pq_x509::certificate::Certificate;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key,
 };
@@ -16,9 +17,6 @@ use rustls::{
 };
 use tokio_rustls::TlsConnector;
 use webpki::RawPublicKeyEntity;
-
-/// The protocol of `tls-alpn-01` (RFC 8737, section 6.2).
-pub(super) const ACME_TLS: &[u8] = b"acme-tls/1";
 
 /// What makes handshakes, for each of the two purposes.
 pub(super) struct Connectors {
@@ -50,7 +48,7 @@ impl Connectors {
         };
         Ok(Self {
             http: connector(b"http/1.1")?,
-            acme: connector(ACME_TLS)?,
+            acme: connector(ALPN)?,
         })
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use pq_ca_server::validation::{Kind, Limits, Places, Question, Verdict};
+use pq_acme::objects::ChallengeKind;
+use pq_ca_server::validation::{Limits, Places, Question, Verdict};
 
 use super::dns::NameServer;
 use super::target::{Reply, Target};
@@ -38,9 +39,11 @@ async fn slow_targets_block_nobody_else() {
         let validator = validator.clone();
         let question = Question {
             account: "mallory".into(),
-            ..question(Kind::Http01, &format!("{number}.example.net"))
+            ..question(ChallengeKind::Http01, &format!("{number}.example.net"))
         };
-        held.push(tokio::spawn(async move { validator.validate(&question).await }));
+        held.push(tokio::spawn(
+            async move { validator.validate(&question).await },
+        ));
     }
     // 4 have places, 16 wait, and the others are told so.
     let mut refused = 0;
@@ -49,14 +52,21 @@ async fn slow_targets_block_nobody_else() {
         refused = held.iter().filter(|one| one.is_finished()).count();
     }
     for _ in 0..20 {
-        evidence(validator.validate(&question(Kind::Http01, NAME)).await);
+        evidence(
+            validator
+                .validate(&question(ChallengeKind::Http01, NAME))
+                .await,
+        );
     }
     let mut undecided = 0;
     for one in held {
         match one.is_finished() {
             true => {
                 let outcome = one.await.unwrap();
-                assert!(matches!(outcome.verdict, Verdict::Undecided(_)), "{outcome:?}");
+                assert!(
+                    matches!(outcome.verdict, Verdict::Undecided(_)),
+                    "{outcome:?}"
+                );
                 undecided += 1;
             }
             false => one.abort(),

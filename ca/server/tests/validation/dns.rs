@@ -56,10 +56,13 @@ impl NameServer {
     }
 
     pub(crate) fn address(&self, name: &str, address: &str) {
-        self.record(name, match address.parse().unwrap() {
-            std::net::IpAddr::V4(address) => RData::A(A(address)),
-            std::net::IpAddr::V6(address) => RData::AAAA(AAAA(address)),
-        });
+        self.record(
+            name,
+            match address.parse().unwrap() {
+                std::net::IpAddr::V4(address) => RData::A(A(address)),
+                std::net::IpAddr::V6(address) => RData::AAAA(AAAA(address)),
+            },
+        );
     }
 
     pub(crate) fn text(&self, name: &str, parts: &[&str]) {

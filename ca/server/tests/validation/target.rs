@@ -47,9 +47,7 @@ pub(crate) struct Target {
 
 impl Target {
     /// Replies to each path, host and port (`Host`).
-    pub(crate) async fn start(
-        reply: impl Fn(&str, &str) -> Reply + Send + Sync + 'static,
-    ) -> Self {
+    pub(crate) async fn start(reply: impl Fn(&str, &str) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (sent, connections) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());

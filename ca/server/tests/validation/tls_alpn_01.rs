@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::OctetString;
-use pq_ca_server::validation::{Kind, Outcome, RefusalKind};
+use pq_acme::objects::ChallengeKind;
+use pq_acme::problem::ProblemType;
+use pq_ca_server::validation::Outcome;
 use pq_keys::any::{AnyAlgorithm, AnyPrivateKey, AnySigningKey};
 use pq_x509::issuing::{CertificateBuilder, Issuer};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -74,15 +77,15 @@ impl Shown {
         }
         let certificate = tbs.sign(&signer).unwrap().into_der();
         let provider = rustls_pq::Builder::with_default_base().unwrap().build();
-        let mut config = ServerConfig::builder_with_provider(Arc::new(provider.unwrap()))
+        let provider = Arc::new(provider.unwrap());
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(der.to_vec()));
+        let key = provider.key_provider.load_private_key(key).unwrap();
+        let identity = SingleCertAndKey::from(CertifiedKey::new(vec![certificate], key));
+        let mut config = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(self.versions)
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate],
-                PrivateKeyDer::from(PrivatePkcs8KeyDer::from(der.to_vec())),
-            )
-            .unwrap();
+            .with_cert_resolver(Arc::new(identity));
         config.alpn_protocols = self.protocols;
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -106,13 +109,20 @@ async fn ask(address: SocketAddr, name: &str) -> Outcome {
     let dns = NameServer::start().await;
     dns.address(NAME, "127.0.0.1");
     validator(&dns, address.port())
-        .validate(&question(Kind::TlsAlpn01, name))
+        .validate(&question(ChallengeKind::TlsAlpn01, name))
         .await
 }
 
 #[tokio::test]
 async fn a_certificate_of_any_key_in_any_version_is_evidence() {
-    for algorithm in ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87", "ECDSA-P256", "ECDSA-P384", "Ed25519"] {
+    for algorithm in [
+        "ML-DSA-44",
+        "ML-DSA-65",
+        "ML-DSA-87",
+        "ECDSA-P256",
+        "ECDSA-P384",
+        "Ed25519",
+    ] {
         let shown = Shown {
             algorithm,
             ..Shown::right(&["WWW.example.org"])
@@ -137,41 +147,45 @@ async fn a_certificate_of_any_key_in_any_version_is_evidence() {
 async fn other_certificates_are_not() {
     let digest = || Sha256::digest(AUTHORIZATION).to_vec();
     for (shown, kind, what) in [
-        (Shown::right(&[]), RefusalKind::IncorrectResponse, "no alternative name"),
+        (
+            Shown::right(&[]),
+            ProblemType::IncorrectResponse,
+            "not the identifier alone",
+        ),
         (
             Shown::right(&[NAME, "other.example.org"]),
-            RefusalKind::IncorrectResponse,
-            "has 2 alternative names",
+            ProblemType::IncorrectResponse,
+            "not the identifier alone",
         ),
         (
             Shown::right(&["other.example.org"]),
-            RefusalKind::IncorrectResponse,
-            "is for another name: \"other.example.org\"",
+            ProblemType::IncorrectResponse,
+            "it is for \"other.example.org\"",
         ),
         (
             Shown::right(&["*.example.org"]),
-            RefusalKind::IncorrectResponse,
-            "is for another name",
+            ProblemType::IncorrectResponse,
+            "not the identifier alone",
         ),
         (
             Shown::right(&["127.0.0.1"]),
-            RefusalKind::IncorrectResponse,
-            "is for another name",
+            ProblemType::IncorrectResponse,
+            "not the identifier alone",
         ),
         (
             Shown {
                 extension: None,
                 ..Shown::right(&[NAME])
             },
-            RefusalKind::IncorrectResponse,
-            "lacks the extension",
+            ProblemType::IncorrectResponse,
+            "has no extension",
         ),
         (
             Shown {
                 extension: Some((false, digest())),
                 ..Shown::right(&[NAME])
             },
-            RefusalKind::IncorrectResponse,
+            ProblemType::IncorrectResponse,
             "not critical",
         ),
         (
@@ -179,23 +193,23 @@ async fn other_certificates_are_not() {
                 extension: Some((true, vec![0; 32])),
                 ..Shown::right(&[NAME])
             },
-            RefusalKind::IncorrectResponse,
-            "of another challenge",
+            ProblemType::IncorrectResponse,
+            "is not the digest",
         ),
         (
             Shown {
                 extension: Some((true, digest()[..31].to_vec())),
                 ..Shown::right(&[NAME])
             },
-            RefusalKind::IncorrectResponse,
-            "of another challenge",
+            ProblemType::IncorrectResponse,
+            "is not the digest",
         ),
         (
             Shown {
                 protocols: Vec::new(),
                 ..Shown::right(&[NAME])
             },
-            RefusalKind::Tls,
+            ProblemType::Tls,
             "has not negotiated",
         ),
         (
@@ -203,7 +217,7 @@ async fn other_certificates_are_not() {
                 protocols: vec![b"http/1.1".to_vec()],
                 ..Shown::right(&[NAME])
             },
-            RefusalKind::Tls,
+            ProblemType::Tls,
             "no handshake",
         ),
     ] {
@@ -223,7 +237,9 @@ async fn what_is_no_tls_is_no_evidence() {
     let dns = NameServer::start().await;
     dns.address(NAME, "127.0.0.1");
     let validator = validator(&dns, target.port()).limits(limits);
-    let outcome = validator.validate(&question(Kind::TlsAlpn01, NAME)).await;
+    let outcome = validator
+        .validate(&question(ChallengeKind::TlsAlpn01, NAME))
+        .await;
     // It waits for the end of a request's head.
-    refusal(outcome, RefusalKind::Connection, "no whole answer");
+    refusal(outcome, ProblemType::Connection, "no whole answer");
 }
