@@ -13,16 +13,18 @@ pub(crate) enum ExitStatus {
     InputOutput = 3,
     Policy = 4,
     ExpiresSoon = 5,
+    NothingToDo = 6,
 }
 
 impl ExitStatus {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Done,
         Self::Refused,
         Self::Usage,
         Self::InputOutput,
         Self::Policy,
         Self::ExpiresSoon,
+        Self::NothingToDo,
     ];
 
     fn meaning(self) -> &'static str {
@@ -33,6 +35,7 @@ impl ExitStatus {
             Self::InputOutput => "a file can't be read, understood or written",
             Self::Policy => "a policy forbids it",
             Self::ExpiresSoon => "a certificate expires soon",
+            Self::NothingToDo => "nothing had to be done",
         }
     }
 }

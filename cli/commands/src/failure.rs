@@ -4,6 +4,7 @@
 //! [`exit_status`](crate::exit_status), [`files`](crate::files), [`keys`](crate::keys),
 //! [`passphrases`](crate::passphrases), [`shell`](crate::shell) and [`words`](crate::words).
 
+mod acme;
 mod database;
 mod door;
 mod signer;
@@ -35,6 +36,7 @@ use pq_x509::pkcs12::Pkcs12Error;
 use pq_x509::request::RequestError;
 use pq_x509::validation::ValidationError;
 
+pub(crate) use self::acme::AcmeFailure;
 pub(crate) use self::database::DatabaseFailure;
 pub(crate) use self::door::{DoorFailure, InvalidDoorAddress};
 pub(crate) use self::store::{StoreFailure, of_store_error};
@@ -61,6 +63,8 @@ pub(crate) enum Failure {
     Output(#[from] OutputError),
     #[error("{0}")]
     Store(Box<StoreFailure>),
+    #[error("{0}")]
+    Acme(Box<AcmeFailure>),
     #[error("{}", of_any_key_error(.0))]
     Key(KeyError),
     #[error("{}", of_protection_error(.0))]
@@ -648,6 +652,7 @@ impl Failure {
             }
             Self::Folder(error) => of_folder(error),
             Self::Store(failure) => failure.status(),
+            Self::Acme(failure) => failure.status(),
             Self::Authority(error) => of_authority(error),
             Self::RequestsRefused { status, .. } => *status,
             Self::StoppedAfter { failure, .. }
@@ -958,6 +963,12 @@ from_causes!(
 impl From<StoreFailure> for Failure {
     fn from(failure: StoreFailure) -> Self {
         Self::Store(Box::new(failure))
+    }
+}
+
+impl From<AcmeFailure> for Failure {
+    fn from(failure: AcmeFailure) -> Self {
+        Self::Acme(Box::new(failure))
     }
 }
 

@@ -156,8 +156,10 @@ mod tests {
     /// The types of values that name no file, beside names to choose from.
     const OTHERS: &[&str] = &[
         "alloc::string::String",
+        "core::net::socket_addr::SocketAddr",
         "core::time::Duration",
         "f64",
+        "pq_acme::identifier::Identifier",
         "pq_ca::folder::Role",
         "pq_ca::policy::values::list_url::ListUrl",
         "pq_ca::policy::values::network::Network",

@@ -9,6 +9,7 @@ mod lint;
 mod lint_rules;
 mod names;
 mod needs_renewal;
+mod obtain;
 mod ocsp_request;
 mod purpose;
 mod request;
@@ -20,10 +21,11 @@ pub(super) use self::names::TakesNames;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 
-/// Request, make, show, verify and lint certificates
+/// Request, obtain, make, show, verify and lint certificates
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Request(request::Arguments),
+    Obtain(obtain::Arguments),
     SelfSign(self_sign::Arguments),
     Show(show::Arguments),
     Bundle(bundle::Arguments),
@@ -38,6 +40,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, json: bool) -> Result<ExitStatus, Failure> {
     match command {
         Command::Request(arguments) => request::run(&arguments, json),
+        Command::Obtain(arguments) => obtain::run(&arguments, json),
         Command::SelfSign(arguments) => self_sign::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
         Command::Bundle(arguments) => bundle::run(&arguments, json),

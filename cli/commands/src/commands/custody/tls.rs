@@ -10,13 +10,13 @@ use rustls_pq::Profile;
 use rustls_pq::identity::{Identities, IdentityFiles};
 
 /// A client's certificate chain and its private key, in PEM files.
-pub(super) struct ClientFiles<'a> {
-    pub(super) chain: &'a Path,
-    pub(super) key: &'a Path,
+pub(in crate::commands) struct ClientFiles<'a> {
+    pub(in crate::commands) chain: &'a Path,
+    pub(in crate::commands) key: &'a Path,
 }
 
 /// TLS to a server with a certificate for its name by one of the roots in a file. The client shows a certificate if it has one.
-pub(super) fn to_server(
+pub(in crate::commands) fn to_server(
     roots: &Path,
     client: Option<ClientFiles<'_>>,
 ) -> Result<ClientConfig, String> {

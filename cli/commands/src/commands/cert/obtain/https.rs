@@ -1,0 +1,192 @@
+//! Requests over TLS, one after the other, within bounds.
+
+use alloc::sync::Arc;
+use core::fmt;
+use core::time::Duration;
+use std::io;
+
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, LOCATION, RETRY_AFTER, USER_AGENT};
+use hyper_util::rt::TokioIo;
+use pq_acme::client::{Answer, Method, Request};
+use pq_acme::jws;
+use pq_serving::client::Target;
+use rustls::ClientConfig;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+/// How long a request may take, with the connection.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The most bytes of an answer: chains of SLH-DSA have some hundreds of kilobytes.
+const MAX_BODY: usize = 1 << 20;
+
+/// The most bytes of an answer's head.
+const MAX_HEAD: usize = 64 << 10;
+
+/// Sends requests. A connection is kept for the next one.
+pub(super) struct Https {
+    connector: TlsConnector,
+    kept: Option<(String, SendRequest<Full<Bytes>>)>,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) struct NoAnswer {
+    pub(super) what: String,
+    /// Trying again is of no use.
+    pub(super) is_final: bool,
+}
+
+impl NoAnswer {
+    fn passing(what: impl fmt::Display) -> Self {
+        Self {
+            what: what.to_string(),
+            is_final: false,
+        }
+    }
+
+    fn lasting(what: impl fmt::Display) -> Self {
+        Self {
+            what: what.to_string(),
+            is_final: true,
+        }
+    }
+}
+
+impl Https {
+    pub(super) fn new(mut config: ClientConfig) -> Self {
+        config.alpn_protocols = vec![b"http/1.1".into()];
+        Self {
+            connector: TlsConnector::from(Arc::new(config)),
+            kept: None,
+        }
+    }
+
+    pub(super) async fn send(&mut self, request: &Request) -> Result<Answer, NoAnswer> {
+        let target: Target = request.url.parse().map_err(|error| {
+            NoAnswer::lasting(format_args!(
+                "the URL {:?} is of no use: {error}",
+                request.url
+            ))
+        })?;
+        let answer = timeout(LIMIT, self.exchange(&target, request)).await;
+        answer.unwrap_or_else(|_| {
+            let seconds = LIMIT.as_secs();
+            Err(NoAnswer::passing(format_args!(
+                "no answer within {seconds} s"
+            )))
+        })
+    }
+
+    async fn exchange(&mut self, target: &Target, request: &Request) -> Result<Answer, NoAnswer> {
+        let authority = target.authority();
+        let kept = self.kept.take().filter(|(of, _)| *of == authority);
+        let mut kept = kept.map(|(_, sender)| sender);
+        // A server closes connections that nobody uses. What it hasn't got can be sent once more.
+        if let Some(sender) = &mut kept
+            && sender.ready().await.is_err()
+        {
+            kept = None;
+        }
+        let mut sender = match kept {
+            Some(sender) => sender,
+            None => self.connect(target).await?,
+        };
+        let (method, accept) = match request.method {
+            Method::Get => ("GET", request.accept),
+            Method::Head => ("HEAD", request.accept),
+            Method::Post => ("POST", request.accept),
+        };
+        let mut sent = hyper::Request::builder()
+            .method(method)
+            .uri(&target.path)
+            .header(HOST, &authority)
+            .header(USER_AGENT, concat!("pqtls/", env!("CARGO_PKG_VERSION")))
+            .header(ACCEPT, accept);
+        if request.body.is_some() {
+            sent = sent.header(CONTENT_TYPE, jws::CONTENT_TYPE);
+        }
+        let body = request.body.clone().unwrap_or_default();
+        let sent = sent.body(Full::from(body)).map_err(NoAnswer::lasting)?;
+        let (head, body) = sender
+            .send_request(sent)
+            .await
+            .map_err(|error| NoAnswer::passing(said(&error)))?
+            .into_parts();
+        let body = read(body).await?;
+        self.kept = Some((authority, sender));
+        let header = |name: &str| text(&head.headers, name);
+        Ok(Answer {
+            status: head.status.as_u16(),
+            replay_nonce: header("replay-nonce"),
+            location: header(LOCATION.as_str()),
+            retry_after: header(RETRY_AFTER.as_str()),
+            body,
+        })
+    }
+
+    async fn connect(&self, target: &Target) -> Result<SendRequest<Full<Bytes>>, NoAnswer> {
+        let host = target.server_name.to_str().into_owned();
+        let addresses = tokio::net::lookup_host((host.as_str(), target.port)).await;
+        let addresses = addresses.map_err(NoAnswer::passing)?;
+        let mut tcp = Err(NoAnswer::passing(format_args!("{host} has no address")));
+        for address in addresses {
+            match TcpStream::connect(address).await {
+                Ok(connected) => {
+                    tcp = Ok(connected);
+                    break;
+                }
+                Err(error) => tcp = Err(NoAnswer::passing(format_args!("{address}: {error}"))),
+            }
+        }
+        let tcp = tcp?;
+        // It only makes requests faster.
+        let _ = tcp.set_nodelay(true);
+        let tls = self.connector.connect(target.server_name.clone(), tcp);
+        let tls = tls.await.map_err(of_handshake)?;
+        let (sender, connection) = http1::Builder::new()
+            .max_buf_size(MAX_HEAD)
+            .handshake(TokioIo::new(tls))
+            .await
+            .map_err(|error| NoAnswer::passing(said(&error)))?;
+        // What goes wrong there is the answer's error, too.
+        tokio::spawn(async { drop(connection.await) });
+        Ok(sender)
+    }
+}
+
+/// A certificate that is not trusted is none a minute later, either.
+fn of_handshake(error: io::Error) -> NoAnswer {
+    let inner = error.get_ref().and_then(|error| error.downcast_ref());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(why)) => NoAnswer::lasting(format_args!(
+            "the server's certificate is not trusted ({why}); name its root with --trust"
+        )),
+        Some(other) => NoAnswer::lasting(other),
+        None => NoAnswer::passing(error),
+    }
+}
+
+async fn read(body: Incoming) -> Result<Vec<u8>, NoAnswer> {
+    let body = Limited::new(body, MAX_BODY).collect().await;
+    body.map(|body| body.to_bytes().into())
+        .map_err(NoAnswer::passing)
+}
+
+/// The first value of a header.
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    let value = headers.get(name)?.to_str().ok()?;
+    Some(value.to_owned())
+}
+
+/// hyper's errors have their causes in `source()`.
+fn said(error: &hyper::Error) -> String {
+    match core::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}

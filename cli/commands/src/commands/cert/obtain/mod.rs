@@ -1,0 +1,416 @@
+//! The command `pqtls cert obtain`: a certificate from a CA that speaks ACME, and its renewal when it is due.
+//!
+//! The way to it is that of [`pq_acme::client`]; here are its requests, what is shown for challenges, and the files.
+
+mod account;
+mod due;
+mod https;
+mod install;
+mod key;
+mod obtained;
+mod pending;
+mod showing;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use pq_acme::client::{ClientError, ExternalKey, Issued, Obtaining, Step, Wanted};
+use pq_acme::identifier::Identifier;
+use pq_acme::jws::external_account::MacAlgorithm;
+use pq_acme::objects::Time;
+use pq_keys::Signer;
+use pq_serving::client::Target;
+use pq_x509::certificate::Certificate;
+use pq_x509::pki_types::UnixTime;
+use rustls::ClientConfig;
+use tokio::runtime::Runtime;
+use tokio::time::sleep;
+
+use self::account::Account;
+use self::due::Due;
+use self::https::Https;
+use self::key::{CertificateKey, KeyOptions};
+use self::obtained::{Obtained, Outcome};
+use self::pending::Pair;
+use self::showing::{Showing, Visible};
+use crate::commands::custody::to_server;
+use crate::commands::delivery::Delivery;
+use crate::exit_status::ExitStatus;
+use crate::failure::{AcmeFailure, Failure};
+use crate::files::{self, Access, Destination, Output, Source};
+use crate::report;
+
+/// Obtain a certificate from a CA by ACME, or renew it when it is due
+///
+/// The CA, such as Let's Encrypt or "pqtls ca serve", has to be convinced that the names are yours: say how with --http-01,
+/// --webroot, --tls-alpn-01 or --dns-hook. The certificate and the CAs of its chain go to --out once it was checked that it is
+/// for the key and for the names. The account's key is made at the first time, of ML-DSA-65 or, if the CA doesn't take that,
+/// of what it takes.
+///
+/// With --renew, nothing is done before the certificate in --out is due: when the CA says so (RFC 9773), or else after two thirds
+/// of its time. Then the exit status is 6. A new key and its certificate are replaced together; what an interrupted run left is
+/// finished by the next one. --install makes a timer of systemd that renews.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// What the certificate is to be for: DNS names, whose first label may be "*", and IP addresses
+    #[arg(value_name = "NAME", value_parser = identifier, required_unless_present = "csr", conflicts_with = "csr")]
+    names: Vec<Identifier>,
+
+    /// The URL of the CA's directory
+    #[arg(long, value_name = "URL")]
+    from: String,
+
+    /// A file with the roots to trust for the CA's server [default: those of this system]
+    #[arg(long, value_name = "FILE")]
+    trust: Option<PathBuf>,
+
+    /// Where to write the certificate and its chain; "-" is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    out: Destination,
+
+    /// Replace files that exist
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    key: KeyOptions,
+
+    /// Renew the certificate in --out if it is due, and do nothing otherwise
+    #[arg(long)]
+    renew: bool,
+
+    #[command(flatten, next_help_heading = "How to convince the CA")]
+    showing: Showing,
+
+    #[command(flatten, next_help_heading = "Account and order")]
+    account: AccountOptions,
+
+    /// Make a service and a timer of systemd that renew the certificate by these options, and do nothing else [default
+    /// folder: /etc/systemd/system]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "/etc/systemd/system",
+        help_heading = "Timer"
+    )]
+    install: Option<PathBuf>,
+
+    /// Print the service and the timer, and write nothing
+    #[arg(long, requires = "install", help_heading = "Timer")]
+    print: bool,
+}
+
+/// The account, and what it orders.
+#[derive(Clone, Debug, clap::Args)]
+struct AccountOptions {
+    /// The private key of your account, which is made if there is none [default: acme-HOST.key beside the certificate]
+    #[arg(long, value_name = "FILE")]
+    account: Option<PathBuf>,
+
+    /// Where the CA can reach you, such as alice@example.org; once for each
+    #[arg(long, value_name = "ADDRESS")]
+    contact: Vec<String>,
+
+    /// Agree to the CA's terms of service
+    #[arg(long)]
+    agree_terms: bool,
+
+    /// The identifier that the CA gave you, if it makes accounts only for its customers
+    #[arg(long, value_name = "TEXT", requires = "eab_key_file")]
+    eab_kid: Option<String>,
+
+    /// A file with the key that it gave you, in base64url
+    #[arg(long, value_name = "FILE", requires = "eab_kid")]
+    eab_key_file: Option<Source>,
+
+    /// The profile of the certificate, one that the CA has
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  $ pqtls cert obtain www.example.org --from https://ca.example.org/directory --webroot . --new-key acme.key --out acme.pem \
+--install --print
+
+A server on this machine that has port 80 free:
+  pqtls cert obtain www.example.org --from https://ca.example.org/directory --http-01 --new-key web.key --out web.pem --renew";
+
+fn identifier(text: &str) -> Result<Identifier, String> {
+    match text.parse() {
+        Ok(address) => Ok(Identifier::Ip(address)),
+        Err(_) => Identifier::dns(text).map_err(|error| error.to_string()),
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
+    let target = target(&arguments.from)?;
+    if let Some(folder) = &arguments.install {
+        return install::run(arguments, folder, json);
+    }
+    let (out, new_key) = (&arguments.out, &arguments.key.new_key);
+    if arguments.renew && *out == Destination::StandardOutput {
+        return Err(AcmeFailure::NeedsFile { option: "renew" }.into());
+    }
+    let _alone = alone(out)?;
+    let finished = match new_key {
+        Some(key) => pending::finish(key, out)?,
+        None => false,
+    };
+    if finished {
+        report::say(format_args!(
+            "an interrupted run had its certificate already: {out} and its key are in place now"
+        ));
+    }
+    let may_replace = arguments.force || arguments.renew;
+    if finished && !may_replace {
+        let chain = crate::documents::certificates(&source(out))?;
+        report::print(&Obtained::of(arguments, Outcome::Finished, &chain[0]), json)?;
+        return Ok(ExitStatus::Done);
+    }
+    let destinations: Vec<&Destination> = [out].into_iter().chain(new_key).collect();
+    let delivery = Delivery::to(&destinations, may_replace, json)?;
+    let runtime = Runtime::new().map_err(|error| AcmeFailure::Tls(error.to_string()))?;
+    let mut https = Https::new(trusting(arguments.trust.as_deref())?);
+    let mut outcome = Outcome::Obtained;
+    let mut replaces = None;
+    if arguments.renew
+        && let Some(old) = current(out)?
+    {
+        match runtime.block_on(due::look(&mut https, arguments, &old))? {
+            Due::Later(moment) => {
+                let report = Obtained::of(arguments, Outcome::NotDue, &old).at(&moment);
+                report::print(&report, json)?;
+                return Ok(ExitStatus::NothingToDo);
+            }
+            Due::Now { why, replaced } => {
+                report::say(format_args!("{out} is renewed: {why}"));
+                outcome = Outcome::Renewed;
+                replaces = replaced;
+            }
+        }
+    }
+    let key = arguments.key.key(&arguments.names)?;
+    let account = account_file(arguments, &target);
+    let issued = runtime.block_on(obtain(arguments, &mut https, &key, &account, replaces))?;
+    let pem = Certificate::chain_to_pem(&issued.chain);
+    let report = Obtained::of(arguments, outcome, &issued.chain[0]).by(&issued.account, &account);
+    let chain = Output {
+        to: out,
+        content: pem.as_bytes(),
+        access: Access::Public,
+        is_binary: false,
+    };
+    match (&key, new_key) {
+        (CertificateKey::New { pem: private, .. }, Some(to)) => {
+            let pair = Pair {
+                key: private,
+                chain: &pem,
+            };
+            let pending = pair.keep(out)?;
+            let private = Output {
+                to,
+                content: private.as_bytes(),
+                access: Access::Private,
+                is_binary: false,
+            };
+            let status = delivery.deliver(&[private, chain], &report)?;
+            files::remove(pending.into_iter().collect());
+            Ok(status)
+        }
+        _ => delivery.deliver(&[chain], &report),
+    }
+}
+
+/// The server, whose URL is looked at before anything is done.
+fn target(url: &str) -> Result<Target, Failure> {
+    url.parse().map_err(|why: pq_serving::client::NotATarget| {
+        let (url, why) = (url.to_owned(), why.to_string());
+        AcmeFailure::Url { url, why }.into()
+    })
+}
+
+fn source(out: &Destination) -> Source {
+    match out {
+        Destination::StandardOutput => Source::StandardInput,
+        Destination::File(path) => Source::File(path.clone()),
+    }
+}
+
+/// The certificate that is there.
+fn current(out: &Destination) -> Result<Option<Certificate>, Failure> {
+    match out {
+        Destination::File(path) if path.exists() => {
+            Ok(Some(crate::documents::first_certificate(&source(out))?))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Lets no other run change files of this folder, as long as what this returns is kept. Systems on which folders can't be locked
+/// have to do without.
+fn alone(out: &Destination) -> Result<Option<File>, Failure> {
+    let Destination::File(path) = out else {
+        return Ok(None);
+    };
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) else {
+        return Ok(None);
+    };
+    if matches!(folder.try_lock(), Err(std::fs::TryLockError::WouldBlock)) {
+        report::say("waiting for another run that obtains a certificate in this folder");
+        // Whatever keeps it from waiting: the files are replaced one by one, and never written in place.
+        let _ = folder.lock();
+    }
+    Ok(Some(folder))
+}
+
+/// TLS to the CA's server.
+fn trusting(roots: Option<&Path>) -> Result<ClientConfig, Failure> {
+    let usual = || {
+        let mut usual = SYSTEM_ROOTS.iter().map(Path::new);
+        usual.find(|path| path.exists())
+    };
+    let roots = roots.or_else(usual).ok_or(AcmeFailure::NoRoots)?;
+    Ok(to_server(roots, None).map_err(AcmeFailure::Tls)?)
+}
+
+/// Where systems have their roots in one file.
+const SYSTEM_ROOTS: [&str; 5] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+fn account_file(arguments: &Arguments, target: &Target) -> PathBuf {
+    arguments.account.account.clone().unwrap_or_else(|| {
+        let host = target.authority().replace([':', '[', ']'], "-");
+        let name = format!("acme-{host}.key");
+        match &arguments.out {
+            Destination::File(path) => path.with_file_name(name),
+            Destination::StandardOutput => name.into(),
+        }
+    })
+}
+
+/// Obtains the certificate, by the account of that file, which is made if there is none.
+async fn obtain(
+    arguments: &Arguments,
+    https: &mut Https,
+    key: &CertificateKey,
+    file: &Path,
+    replaces: Option<String>,
+) -> Result<Issued, Failure> {
+    let options = &arguments.account;
+    let mut account = Account::open(file)?;
+    let external = external(options)?;
+    let mut kinds_tried = Vec::new();
+    loop {
+        let names = key.names().to_vec();
+        let mut wanted = Wanted::new(names, key.csr().clone(), arguments.showing.kinds());
+        wanted.profile.clone_from(&options.profile);
+        wanted.replaces.clone_from(&replaces);
+        wanted.contact = options
+            .contact
+            .iter()
+            .map(|contact| contact_url(contact))
+            .collect();
+        wanted.agrees = options.agree_terms;
+        wanted.has_account = account.is_old();
+        wanted.external.clone_from(&external);
+        let mut obtaining =
+            Obtaining::new(arguments.from.clone(), account.key(), wanted).map_err(|error| {
+                match error {
+                    ClientError::Key(_) => AcmeFailure::AccountKey(file.display().to_string()),
+                    other => AcmeFailure::Client(other),
+                }
+            })?;
+        match go(arguments, https, &mut obtaining).await {
+            Err(Failure::Acme(failure)) if !account.is_old() => match *failure {
+                AcmeFailure::Client(ClientError::AccountKey { algorithm, problem }) => {
+                    kinds_tried.push(algorithm.to_owned());
+                    account = account.of_another_kind(&problem, &kinds_tried)?;
+                }
+                other => return Err(other.into()),
+            },
+            result => return result,
+        }
+    }
+}
+
+/// A contact without a scheme is an address of e-mail.
+fn contact_url(contact: &str) -> String {
+    match contact.contains(':') {
+        true => contact.into(),
+        false => format!("mailto:{contact}"),
+    }
+}
+
+/// The key that binds the account to one that the CA knows.
+fn external(options: &AccountOptions) -> Result<Option<ExternalKey>, Failure> {
+    let (Some(kid), Some(file)) = (&options.eab_kid, &options.eab_key_file) else {
+        return Ok(None);
+    };
+    const LIMIT: usize = 64 << 10;
+    let text = file
+        .read(LIMIT)
+        .map_err(crate::documents::DocumentError::from)?;
+    let text = String::from_utf8_lossy(&text);
+    // Some CAs write the padding, too.
+    let key = pq_jose::encoding::base64url::decode(text.trim().trim_end_matches('='));
+    let key = key.map_err(|error| AcmeFailure::ExternalKey {
+        file: file.to_string(),
+        why: error.to_string(),
+    })?;
+    Ok(Some(ExternalKey {
+        kid: kid.clone(),
+        key,
+        algorithm: MacAlgorithm::Hs256,
+    }))
+}
+
+/// Does what the client asks for, until there is the certificate.
+async fn go<S: Signer + ?Sized>(
+    arguments: &Arguments,
+    https: &mut Https,
+    obtaining: &mut Obtaining<'_, S>,
+) -> Result<Issued, Failure> {
+    let now = || Time::from(UnixTime::now());
+    let client = AcmeFailure::Client;
+    let mut visible = Visible::default();
+    let mut was_answered = false;
+    loop {
+        match obtaining.next(now()).map_err(client)? {
+            Step::Send(request) => match https.send(&request).await {
+                Ok(answer) => {
+                    was_answered = true;
+                    obtaining.received(&answer, now()).map_err(client)?;
+                }
+                Err(error) => {
+                    let may_try = was_answered && !error.is_final && obtaining.unanswered(now());
+                    let (url, what) = (request.url, error.what);
+                    if !may_try {
+                        return Err(AcmeFailure::NoAnswer { url, what }.into());
+                    }
+                    report::say(format_args!("{url}: {what}; it is tried again"));
+                }
+            },
+            Step::Wait(time) => sleep(time).await,
+            Step::Show(shown) => {
+                visible = arguments.showing.show(&shown).await?;
+                obtaining.shown();
+            }
+            Step::Done(issued) => {
+                drop(visible);
+                return Ok(issued);
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Servers that run for as long as challenges are shown, with as many connections and as much time for each as that takes.
+
+use alloc::sync::Arc;
+use core::net::SocketAddr;
+use core::time::Duration;
+
+use pq_acme::objects::ChallengeKind;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::failure::{AcmeFailure, Failure};
+
+/// Connections at a time; more wait.
+const CONNECTIONS: usize = 64;
+
+/// How long a connection may last.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A server that ends when this is dropped.
+pub(super) struct Listening(JoinHandle<()>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Serves connections to an address, each by `serve`.
+pub(super) async fn listen<F>(
+    address: SocketAddr,
+    kind: &ChallengeKind,
+    serve: impl Fn(TcpStream) -> F + Send + 'static,
+) -> Result<Listening, Failure>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let listener = TcpListener::bind(address).await;
+    let listener = listener.map_err(|error| AcmeFailure::Listen {
+        kind: kind.to_string(),
+        address,
+        error,
+    })?;
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    Ok(Listening(tokio::spawn(async move {
+        loop {
+            let Ok(place) = places.clone().acquire_owned().await else {
+                return;
+            };
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let served = timeout(LIMIT, serve(stream));
+                    tokio::spawn(async move {
+                        // Whoever takes longer has not asked for a challenge.
+                        let _ = served.await;
+                        drop(place);
+                    });
+                }
+                // Such as that there are no descriptors left.
+                Err(_) => sleep(Duration::from_millis(100)).await,
+            }
+        }
+    })))
+}

@@ -1,0 +1,115 @@
+//! Why there is no certificate by ACME.
+
+use core::net::SocketAddr;
+use std::io;
+
+use pq_acme::client::ClientError;
+use pq_acme::problem::ProblemType;
+
+use crate::exit_status::ExitStatus;
+
+/// Why there is no certificate.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AcmeFailure {
+    #[error("{0}{advice}", advice = advice(.0))]
+    Client(ClientError),
+    #[error("{url} can't be asked: {what}")]
+    NoAnswer { url: String, what: String },
+    #[error("--from is the URL of an ACME server's directory, and {url:?} is of no use: {why}")]
+    Url { url: String, why: String },
+    #[error(
+        "no roots are known by which the ACME server could be trusted: this system has no file of them in the usual places; \
+         name one with --trust"
+    )]
+    NoRoots,
+    #[error("TLS can't be used: {0}")]
+    Tls(String),
+    #[error(
+        "challenges of the kind {kind} can't be answered at {address}: {error}; if another server has this port, let that one \
+         answer (--webroot), or name another address that the CA's requests are sent on to"
+    )]
+    Listen {
+        kind: String,
+        address: SocketAddr,
+        #[source]
+        error: io::Error,
+    },
+    #[error("the folder {folder} can't be made: {error}")]
+    Webroot { folder: String, error: io::Error },
+    #[error("\"{program} {what}\" failed: {why}")]
+    Hook {
+        program: String,
+        what: String,
+        why: String,
+    },
+    #[error(
+        "{0} is of no use as the key of an account: it has to be of ML-DSA, ECDSA on P-256 or P-384, Ed25519 or RSA"
+    )]
+    AccountKey(String),
+    #[error("{0} has no names in it, and ACME's certificates are for DNS names and IP addresses")]
+    Nameless(String),
+    #[error("{file} names {name}, and ACME's certificates are for DNS names and IP addresses only")]
+    OtherName { file: String, name: String },
+    #[error("{file} is not a key in base64url, as CAs give it out for --eab-kid: {why}")]
+    ExternalKey { file: String, why: String },
+    #[error("--{option} needs a file to write the certificate to; name one with --out")]
+    NeedsFile { option: &'static str },
+    #[error(
+        "{file} is what an interrupted run left of a new key with its certificate, and it can't be read: {why}; look at it, and remove it"
+    )]
+    Pending { file: String, why: String },
+    #[error(
+        "the server takes keys of {0} for accounts, none of which this program makes; use another server"
+    )]
+    NoAccountKey(String),
+}
+
+impl AcmeFailure {
+    pub(super) fn status(&self) -> ExitStatus {
+        match self {
+            Self::Client(error) => of_client(error),
+            Self::NoAnswer { .. }
+            | Self::NoRoots
+            | Self::Tls(_)
+            | Self::Listen { .. }
+            | Self::Webroot { .. }
+            | Self::Hook { .. }
+            | Self::ExternalKey { .. }
+            | Self::Pending { .. } => ExitStatus::InputOutput,
+            Self::Url { .. }
+            | Self::Nameless(_)
+            | Self::OtherName { .. }
+            | Self::NeedsFile { .. } => ExitStatus::Usage,
+            Self::AccountKey(_) | Self::NoAccountKey(_) => ExitStatus::Refused,
+        }
+    }
+}
+
+fn of_client(error: &ClientError) -> ExitStatus {
+    match error {
+        ClientError::Terms(_)
+        | ClientError::NoExternalAccount
+        | ClientError::NoProfile { .. }
+        | ClientError::NoChallenge { .. } => ExitStatus::Usage,
+        ClientError::Refused { problem, .. } => match problem.kind {
+            ProblemType::RejectedIdentifier | ProblemType::Caa => ExitStatus::Policy,
+            _ => ExitStatus::Refused,
+        },
+        _ => ExitStatus::Refused,
+    }
+}
+
+/// What to do.
+fn advice(error: &ClientError) -> &'static str {
+    match error {
+        ClientError::Terms(_) => "; read them, and use --agree-terms",
+        ClientError::NoExternalAccount => {
+            "; use --eab-kid and --eab-key-file with what the CA gave you"
+        }
+        ClientError::NoProfile { .. } => "; choose another --profile, or leave it out",
+        ClientError::NoChallenge { .. } => {
+            "; choose among --http-01, --webroot, --tls-alpn-01 and --dns-hook, which wildcards need"
+        }
+        _ => "",
+    }
+}
