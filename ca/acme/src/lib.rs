@@ -12,5 +12,7 @@ pub mod challenge;
 pub mod client;
 pub mod identifier;
 pub mod jws;
+pub mod nonce;
 pub mod objects;
 pub mod problem;
+pub mod store;

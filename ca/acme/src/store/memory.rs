@@ -1,0 +1,345 @@
+//! A store in memory: for tests, and for whoever can do without what is in it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use pq_jose::Thumbprint;
+
+use super::records::{
+    AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeState,
+    OrderRecord, OrderState,
+};
+use super::{Overdue, Store, StoreError};
+use crate::identifier::Identifier;
+use crate::nonce::NonceDigest;
+use crate::objects::Time;
+
+/// Objects in memory. They are gone with the process.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    tables: RwLock<Tables>,
+}
+
+#[derive(Debug, Default)]
+struct Tables {
+    accounts: HashMap<String, Arc<AccountRecord>>,
+    keys: HashMap<[u8; 32], String>,
+    nonces: BTreeSet<NonceDigest>,
+    orders: HashMap<String, Arc<OrderRecord>>,
+    of_account: BTreeSet<(String, String)>,
+    replacing: HashMap<String, String>,
+    authorizations: HashMap<String, Arc<AuthorizationRecord>>,
+    /// By account, identifier and whether for a wildcard.
+    valid: BTreeMap<(String, Identifier, bool), BTreeSet<(Time, String)>>,
+    certificates: HashMap<String, Arc<CertificateRecord>>,
+    names: HashMap<String, String>,
+    /// Orders and authorizations that somebody works on.
+    orders_in_work: BTreeSet<(Time, String)>,
+    authorizations_in_work: BTreeSet<(Time, String)>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    // Whoever panicked while he had the lock left nothing half done: each change is checked before it begins.
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tables {
+    fn check_key(&self, account: &AccountRecord) -> Result<[u8; 32], StoreError> {
+        let thumbprint = *account.key.thumbprint().as_bytes();
+        match self.keys.get(&thumbprint) {
+            Some(other) if *other != account.id => Err(StoreError::KeyTaken(other.clone())),
+            _ => Ok(thumbprint),
+        }
+    }
+
+    fn check_order(&self, order: &OrderRecord) -> Result<Arc<OrderRecord>, StoreError> {
+        match self.orders.get(&order.id) {
+            Some(old) if old.version == order.version => Ok(Arc::clone(old)),
+            _ => Err(StoreError::Changed),
+        }
+    }
+
+    fn put_order(&mut self, old: &OrderRecord, order: OrderRecord) -> Arc<OrderRecord> {
+        if let OrderState::Processing(work) = &old.state {
+            self.orders_in_work.remove(&(work.since, old.id.clone()));
+        }
+        if let OrderState::Processing(work) = &order.state {
+            self.orders_in_work.insert((work.since, order.id.clone()));
+        }
+        let order = Arc::new(OrderRecord {
+            version: order.version + 1,
+            ..order
+        });
+        self.orders.insert(order.id.clone(), Arc::clone(&order));
+        order
+    }
+
+    fn index_authorization(&mut self, one: &AuthorizationRecord, is_there: bool) {
+        if let Some(since) = in_work_since(one) {
+            let entry = (since, one.id.clone());
+            match is_there {
+                true => self.authorizations_in_work.insert(entry),
+                false => self.authorizations_in_work.remove(&entry),
+            };
+        }
+        if one.state == AuthorizationState::Valid {
+            let key = (one.account.clone(), one.identifier.clone(), one.is_wildcard);
+            let of_name = self.valid.entry(key).or_default();
+            let entry = (one.expires, one.id.clone());
+            match is_there {
+                true => of_name.insert(entry),
+                false => of_name.remove(&entry),
+            };
+        }
+    }
+}
+
+/// Since when somebody has been working on a challenge, the longest.
+fn in_work_since(one: &AuthorizationRecord) -> Option<Time> {
+    if one.state != AuthorizationState::Pending {
+        return None;
+    }
+    let times = one.challenges.iter().filter_map(|one| match &one.state {
+        ChallengeState::Processing { since } => Some(*since),
+        _ => None,
+    });
+    times.min()
+}
+
+impl Store for MemoryStore {
+    fn account(&self, id: &str) -> Result<Option<Arc<AccountRecord>>, StoreError> {
+        Ok(self.read().accounts.get(id).cloned())
+    }
+
+    fn account_of_key(
+        &self,
+        thumbprint: &Thumbprint,
+    ) -> Result<Option<Arc<AccountRecord>>, StoreError> {
+        let tables = self.read();
+        let id = tables.keys.get(thumbprint.as_bytes());
+        Ok(id.and_then(|id| tables.accounts.get(id)).cloned())
+    }
+
+    fn insert_account(&self, account: AccountRecord) -> Result<Arc<AccountRecord>, StoreError> {
+        let mut tables = self.write();
+        let thumbprint = tables.check_key(&account)?;
+        if tables.accounts.contains_key(&account.id) {
+            return Err(StoreError::Changed);
+        }
+        if !tables.nonces.insert(account.nonce) {
+            return Err(StoreError::NonceTaken);
+        }
+        let account = Arc::new(AccountRecord {
+            version: 0,
+            ..account
+        });
+        tables.keys.insert(thumbprint, account.id.clone());
+        tables
+            .accounts
+            .insert(account.id.clone(), Arc::clone(&account));
+        Ok(account)
+    }
+
+    fn update_account(&self, account: AccountRecord) -> Result<Arc<AccountRecord>, StoreError> {
+        let mut tables = self.write();
+        let old = match tables.accounts.get(&account.id) {
+            Some(old) if old.version == account.version => Arc::clone(old),
+            _ => return Err(StoreError::Changed),
+        };
+        let thumbprint = tables.check_key(&account)?;
+        tables.keys.remove(old.key.thumbprint().as_bytes());
+        tables.keys.insert(thumbprint, account.id.clone());
+        let account = Arc::new(AccountRecord {
+            version: account.version + 1,
+            ..account
+        });
+        tables
+            .accounts
+            .insert(account.id.clone(), Arc::clone(&account));
+        Ok(account)
+    }
+
+    fn order(&self, id: &str) -> Result<Option<Arc<OrderRecord>>, StoreError> {
+        Ok(self.read().orders.get(id).cloned())
+    }
+
+    fn orders_of(
+        &self,
+        account: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Arc<OrderRecord>>, StoreError> {
+        let tables = self.read();
+        let from = (account.into(), after.unwrap_or_default().into());
+        let of_account = tables
+            .of_account
+            .range(from..)
+            .take_while(|(owner, _)| owner == account)
+            .filter(|(_, id)| Some(id.as_str()) != after);
+        let orders = of_account.filter_map(|(_, id)| tables.orders.get(id));
+        Ok(orders.take(limit).cloned().collect())
+    }
+
+    fn insert_order(
+        &self,
+        order: OrderRecord,
+        authorizations: Vec<AuthorizationRecord>,
+        account: &AccountRecord,
+        instead_of: Option<&str>,
+    ) -> Result<Arc<OrderRecord>, StoreError> {
+        let mut tables = self.write();
+        let is_same = |found: &Arc<AccountRecord>| found.version == account.version;
+        if !tables.accounts.get(&account.id).is_some_and(is_same)
+            || tables.orders.contains_key(&order.id)
+        {
+            return Err(StoreError::Changed);
+        }
+        if let Some(name) = &order.replaces
+            && let Some(other) = tables.replacing.get(name)
+            && Some(other.as_str()) != instead_of
+        {
+            return Err(StoreError::Replaced(other.clone()));
+        }
+        if !tables.nonces.insert(order.nonce) {
+            return Err(StoreError::NonceTaken);
+        }
+        if let Some(name) = &order.replaces {
+            tables.replacing.insert(name.clone(), order.id.clone());
+        }
+        for one in authorizations {
+            tables.index_authorization(&one, true);
+            tables.authorizations.insert(one.id.clone(), Arc::new(one));
+        }
+        let entry = (order.account.clone(), order.id.clone());
+        tables.of_account.insert(entry);
+        let order = Arc::new(OrderRecord {
+            version: 0,
+            ..order
+        });
+        tables.orders.insert(order.id.clone(), Arc::clone(&order));
+        Ok(order)
+    }
+
+    fn update_order(
+        &self,
+        order: OrderRecord,
+        unchanged: &[Arc<AuthorizationRecord>],
+    ) -> Result<Arc<OrderRecord>, StoreError> {
+        let mut tables = self.write();
+        let old = tables.check_order(&order)?;
+        let is_unchanged = |one: &Arc<AuthorizationRecord>| {
+            let found = tables.authorizations.get(&one.id);
+            found.is_some_and(|found| found.version == one.version)
+        };
+        if !unchanged.iter().all(is_unchanged) {
+            return Err(StoreError::Changed);
+        }
+        Ok(tables.put_order(&old, order))
+    }
+
+    fn complete_order(
+        &self,
+        order: OrderRecord,
+        certificate: CertificateRecord,
+    ) -> Result<Arc<OrderRecord>, StoreError> {
+        let mut tables = self.write();
+        let old = tables.check_order(&order)?;
+        if !tables.certificates.contains_key(&certificate.id) {
+            if let Some(name) = &certificate.name {
+                tables.names.insert(name.clone(), certificate.id.clone());
+            }
+            tables
+                .certificates
+                .insert(certificate.id.clone(), Arc::new(certificate));
+        }
+        Ok(tables.put_order(&old, order))
+    }
+
+    fn overdue(&self, since: Time, limit: usize) -> Result<Overdue, StoreError> {
+        let tables = self.read();
+        fn ids(all: &BTreeSet<(Time, String)>, since: Time) -> impl Iterator<Item = &String> {
+            let due = all.iter().take_while(move |(began, _)| *began <= since);
+            due.map(|(_, id)| id)
+        }
+        let orders = ids(&tables.orders_in_work, since).filter_map(|id| tables.orders.get(id));
+        let authorizations = ids(&tables.authorizations_in_work, since)
+            .filter_map(|id| tables.authorizations.get(id));
+        Ok(Overdue {
+            orders: orders.take(limit).cloned().collect(),
+            authorizations: authorizations.take(limit).cloned().collect(),
+        })
+    }
+
+    fn authorization(&self, id: &str) -> Result<Option<Arc<AuthorizationRecord>>, StoreError> {
+        Ok(self.read().authorizations.get(id).cloned())
+    }
+
+    fn valid_authorizations(
+        &self,
+        account: &str,
+        identifier: &Identifier,
+        is_wildcard: bool,
+        limit: usize,
+    ) -> Result<Vec<Arc<AuthorizationRecord>>, StoreError> {
+        let tables = self.read();
+        let key = (account.into(), identifier.clone(), is_wildcard);
+        let ids = tables.valid.get(&key).into_iter().flatten().rev();
+        let found = ids.filter_map(|(_, id)| tables.authorizations.get(id));
+        Ok(found.take(limit).cloned().collect())
+    }
+
+    fn update_authorization(
+        &self,
+        authorization: AuthorizationRecord,
+    ) -> Result<Arc<AuthorizationRecord>, StoreError> {
+        let mut tables = self.write();
+        let old = match tables.authorizations.get(&authorization.id) {
+            Some(old) if old.version == authorization.version => Arc::clone(old),
+            _ => return Err(StoreError::Changed),
+        };
+        tables.index_authorization(&old, false);
+        tables.index_authorization(&authorization, true);
+        let authorization = Arc::new(AuthorizationRecord {
+            version: authorization.version + 1,
+            ..authorization
+        });
+        tables
+            .authorizations
+            .insert(authorization.id.clone(), Arc::clone(&authorization));
+        Ok(authorization)
+    }
+
+    fn certificate(&self, id: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {
+        Ok(self.read().certificates.get(id).cloned())
+    }
+
+    fn certificate_named(&self, name: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {
+        let tables = self.read();
+        let id = tables.names.get(name);
+        Ok(id.and_then(|id| tables.certificates.get(id)).cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::suite;
+    use super::*;
+
+    #[test]
+    fn it_passes_the_suite() {
+        suite::check(MemoryStore::new);
+    }
+}

@@ -1,0 +1,202 @@
+//! What a server remembers: accounts, orders, authorizations and certificates, behind the trait [`Store`].
+//!
+//! Each change is one conditional update: what was read, by its version, is a condition of what is written. What is unique
+//! is unique by the store. Whoever writes a store holds it to the suite (the feature `suite`).
+//!
+//! It uses [`identifier`](crate::identifier), [`problem`](crate::problem), [`objects`](crate::objects) and
+//! [`nonce`](crate::nonce).
+
+mod memory;
+mod records;
+#[cfg(any(test, feature = "suite"))]
+pub mod suite;
+
+use alloc::sync::Arc;
+use core::error::Error;
+
+use pq_jose::Thumbprint;
+
+pub use memory::MemoryStore;
+pub use records::{
+    AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeRecord,
+    ChallengeState, LastChange, OrderRecord, OrderState, Processing,
+};
+
+use crate::identifier::Identifier;
+use crate::objects::Time;
+
+/// Where objects are kept.
+///
+/// Records have versions. A record that is inserted has version 0. An update names the version that was read; it is written
+/// with the next one if that is still the record's, and otherwise the update is [`StoreError::Changed`] and changes nothing.
+/// What was acknowledged is never lost.
+pub trait Store: Send + Sync {
+    /// The account with this identifier.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn account(&self, id: &str) -> Result<Option<Arc<AccountRecord>>, StoreError>;
+
+    /// The account whose key has this thumbprint now.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn account_of_key(
+        &self,
+        thumbprint: &Thumbprint,
+    ) -> Result<Option<Arc<AccountRecord>>, StoreError>;
+
+    /// Inserts an account.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::KeyTaken`] if another account has its key, and [`StoreError::NonceTaken`].
+    fn insert_account(&self, account: AccountRecord) -> Result<Arc<AccountRecord>, StoreError>;
+
+    /// Updates an account. Its key may be another one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`], and [`StoreError::KeyTaken`] if another account has its key.
+    fn update_account(&self, account: AccountRecord) -> Result<Arc<AccountRecord>, StoreError>;
+
+    /// The order with this identifier.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn order(&self, id: &str) -> Result<Option<Arc<OrderRecord>>, StoreError>;
+
+    /// Orders of an account, in any order that stays the same: at most `limit` of those after the one with the identifier
+    /// `after`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn orders_of(
+        &self,
+        account: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Arc<OrderRecord>>, StoreError>;
+
+    /// Inserts an order together with authorizations that it needs. If it replaces a certificate, no other order may do so,
+    /// but for `instead_of`, whose claim it takes.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NonceTaken`], [`StoreError::Replaced`], and [`StoreError::Changed`] if the account has another version
+    /// than `account`.
+    fn insert_order(
+        &self,
+        order: OrderRecord,
+        authorizations: Vec<AuthorizationRecord>,
+        account: &AccountRecord,
+        instead_of: Option<&str>,
+    ) -> Result<Arc<OrderRecord>, StoreError>;
+
+    /// Updates an order, provided that these authorizations have the versions that were read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`].
+    fn update_order(
+        &self,
+        order: OrderRecord,
+        unchanged: &[Arc<AuthorizationRecord>],
+    ) -> Result<Arc<OrderRecord>, StoreError>;
+
+    /// Updates an order, and inserts its certificate. If a certificate with this identifier is there, it stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`].
+    fn complete_order(
+        &self,
+        order: OrderRecord,
+        certificate: CertificateRecord,
+    ) -> Result<Arc<OrderRecord>, StoreError>;
+
+    /// Orders and authorizations on which somebody has been working since this time or before: at most `limit` of each.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn overdue(&self, since: Time, limit: usize) -> Result<Overdue, StoreError>;
+
+    /// The authorization with this identifier.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn authorization(&self, id: &str) -> Result<Option<Arc<AuthorizationRecord>>, StoreError>;
+
+    /// An account's valid authorizations for an identifier, the latest to expire first, at most `limit` of them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn valid_authorizations(
+        &self,
+        account: &str,
+        identifier: &Identifier,
+        is_wildcard: bool,
+        limit: usize,
+    ) -> Result<Vec<Arc<AuthorizationRecord>>, StoreError>;
+
+    /// Updates an authorization.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`].
+    fn update_authorization(
+        &self,
+        authorization: AuthorizationRecord,
+    ) -> Result<Arc<AuthorizationRecord>, StoreError>;
+
+    /// The certificate with this identifier, which is made of its bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn certificate(&self, id: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError>;
+
+    /// The certificate that RFC 9773 names so.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn certificate_named(&self, name: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError>;
+}
+
+/// What somebody began to work on and did not finish.
+#[derive(Clone, Debug, Default)]
+pub struct Overdue {
+    /// Orders whose certificate is to be issued.
+    pub orders: Vec<Arc<OrderRecord>>,
+    /// Authorizations with challenges that are to be validated.
+    pub authorizations: Vec<Arc<AuthorizationRecord>>,
+}
+
+/// Why a store did nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The record is no longer as it was read, or is gone.
+    #[error("somebody else changed the object: read it again")]
+    Changed,
+    /// Another account has the key.
+    #[error("the account {0} has this key")]
+    KeyTaken(String),
+    /// There is something that was made by the same request.
+    #[error("the request was carried out before")]
+    NonceTaken,
+    /// The order with this identifier replaces the same certificate.
+    #[error("the order {0} replaces the same certificate")]
+    Replaced(String),
+    /// The store can't be reached, or is damaged.
+    #[error("{0}")]
+    Failed(Box<dyn Error + Send + Sync>),
+}

@@ -1,0 +1,438 @@
+//! Tests that every [`Store`] has to pass: the feature `suite`. [`check`] panics where a store does something else than the
+//! documentation of the trait says.
+//!
+//! ```
+//! use pq_acme::store::{MemoryStore, suite};
+//!
+//! suite::check(MemoryStore::new);
+//! ```
+
+use alloc::sync::Arc;
+use std::sync::Barrier;
+use std::thread;
+
+use pq_jose::any::AnyJwk;
+use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
+
+use super::{
+    AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeRecord,
+    ChallengeState, LastChange, OrderRecord, OrderState, Processing, Store, StoreError,
+};
+use crate::identifier::Identifier;
+use crate::nonce::NonceDigest;
+use crate::objects::{AccountStatus, ChallengeKind, Time};
+
+/// Checks stores that this function makes, each empty.
+pub fn check<S: Store>(empty: impl Fn() -> S) {
+    accounts_have_one_key_each(&empty());
+    changes_are_conditional(&empty());
+    a_request_makes_one_object(&empty());
+    a_certificate_is_replaced_once(&empty());
+    orders_depend_on_their_authorizations(&empty());
+    orders_are_listed_in_pages(&empty());
+    valid_authorizations_are_found(&empty());
+    work_is_found_again(&empty());
+    certificates_are_found(&empty());
+    one_of_many_wins(&empty());
+}
+
+fn key() -> AnyJwk {
+    let key = ClassicalKey::generate(ClassicalAlgorithm::Ed25519);
+    let key = key.expect("the system should have randomness");
+    AnyJwk::of(&key).expect("Ed25519 is known")
+}
+
+/// Different for each number.
+fn nonce(number: u64) -> NonceDigest {
+    let mut digest = [0; 16];
+    digest[..8].copy_from_slice(&number.to_be_bytes());
+    NonceDigest(digest)
+}
+
+fn account(id: &str, number: u64) -> AccountRecord {
+    AccountRecord {
+        id: id.into(),
+        version: 0,
+        key: key(),
+        status: AccountStatus::Valid,
+        contact: Vec::new(),
+        agreed: true,
+        external: None,
+        created: Time::from_secs(number),
+        nonce: nonce(number),
+        last_change: LastChange::default(),
+    }
+}
+
+fn name() -> Identifier {
+    Identifier::Dns("www.example.org".into())
+}
+
+fn order(id: &str, account: &str, number: u64) -> OrderRecord {
+    OrderRecord {
+        id: id.into(),
+        version: 0,
+        account: account.into(),
+        state: OrderState::Open,
+        expires: Time::from_secs(1000),
+        identifiers: [name()].into(),
+        authorizations: vec![format!("authorization of {id}")],
+        not_before: None,
+        not_after: None,
+        replaces: None,
+        profile: None,
+        created: Time::from_secs(number),
+        nonce: nonce(number),
+    }
+}
+
+fn authorization(order: &OrderRecord) -> AuthorizationRecord {
+    AuthorizationRecord {
+        id: format!("authorization of {}", order.id),
+        version: 0,
+        account: order.account.clone(),
+        identifier: name(),
+        is_wildcard: false,
+        state: AuthorizationState::Pending,
+        expires: Time::from_secs(1000),
+        challenges: vec![ChallengeRecord {
+            kind: ChallengeKind::Http01,
+            token: "token".into(),
+            state: ChallengeState::Pending,
+        }],
+    }
+}
+
+fn certificate(order: &OrderRecord) -> CertificateRecord {
+    CertificateRecord {
+        id: format!("certificate of {}", order.id),
+        name: Some(format!("name of {}", order.id)),
+        account: order.account.clone(),
+        order: order.id.clone(),
+        identifiers: Arc::clone(&order.identifiers),
+        not_before: Time::from_secs(0),
+        not_after: Time::from_secs(1),
+        der: vec![1],
+        chains: Vec::new(),
+    }
+}
+
+fn insert(store: &impl Store, one: AccountRecord) -> Arc<AccountRecord> {
+    let inserted = store.insert_account(one);
+    inserted.expect("an account with a new key should be inserted")
+}
+
+fn insert_order(store: &impl Store, one: OrderRecord, account: &AccountRecord) -> Arc<OrderRecord> {
+    let authorizations = vec![authorization(&one)];
+    let inserted = store.insert_order(one, authorizations, account, None);
+    inserted.expect("an order should be inserted")
+}
+
+fn found<T>(result: Result<Option<T>, StoreError>) -> T {
+    let found = result.expect("the store should answer");
+    found.expect("what was inserted should be found")
+}
+
+fn none<T>(result: Result<Option<T>, StoreError>) {
+    let found = result.expect("the store should answer");
+    assert!(found.is_none(), "what was not inserted should not be found");
+}
+
+fn accounts_have_one_key_each(store: &impl Store) {
+    let first = insert(store, account("first", 1));
+    let second = insert(store, account("second", 2));
+    let thumbprint = first.key.thumbprint();
+    assert_eq!(found(store.account("first")).version, 0);
+    assert_eq!(found(store.account_of_key(&thumbprint)).id, "first");
+    none(store.account("third"));
+    let taken = |result: Result<Arc<AccountRecord>, StoreError>| {
+        assert!(matches!(result, Err(StoreError::KeyTaken(id)) if id == "first"));
+    };
+    taken(store.insert_account(AccountRecord {
+        key: first.key.clone(),
+        ..account("third", 3)
+    }));
+    taken(store.update_account(AccountRecord {
+        key: first.key.clone(),
+        ..(*second).clone()
+    }));
+    assert_eq!(found(store.account("second")).key, second.key);
+
+    let new_key = key();
+    let changed = store.update_account(AccountRecord {
+        key: new_key.clone(),
+        ..(*first).clone()
+    });
+    assert_eq!(changed.expect("the key is free").version, 1);
+    none(store.account_of_key(&thumbprint));
+    assert_eq!(
+        found(store.account_of_key(&new_key.thumbprint())).id,
+        "first"
+    );
+    // The old key is free for others.
+    insert(
+        store,
+        AccountRecord {
+            key: first.key.clone(),
+            ..account("third", 3)
+        },
+    );
+}
+
+fn changes_are_conditional(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let changed = store.update_account((*owner).clone());
+    let changed = changed.expect("nobody else changed it");
+    let is_refused = store.update_account((*owner).clone());
+    assert!(matches!(is_refused, Err(StoreError::Changed)));
+    let is_refused = store.update_account(account("other", 2));
+    assert!(matches!(is_refused, Err(StoreError::Changed)));
+    assert_eq!(found(store.account("account")).version, changed.version);
+
+    // Whoever makes an order had an account as it is.
+    let stale = store.insert_order(order("order", "account", 3), Vec::new(), &owner, None);
+    assert!(matches!(stale, Err(StoreError::Changed)));
+    none(store.order("order"));
+    let one = insert_order(store, order("order", "account", 3), &changed);
+    let twice = store.insert_order(order("order", "account", 4), Vec::new(), &changed, None);
+    assert!(matches!(twice, Err(StoreError::Changed)));
+    store
+        .update_order((*one).clone(), &[])
+        .expect("nobody else changed it");
+    let is_refused = store.update_order((*one).clone(), &[]);
+    assert!(matches!(is_refused, Err(StoreError::Changed)));
+    let is_refused = store.complete_order((*one).clone(), certificate(&one));
+    assert!(matches!(is_refused, Err(StoreError::Changed)));
+    none(store.certificate("certificate of order"));
+
+    let id = "authorization of order";
+    let read = found(store.authorization(id));
+    store
+        .update_authorization((*read).clone())
+        .expect("nobody else changed it");
+    let is_refused = store.update_authorization((*read).clone());
+    assert!(matches!(is_refused, Err(StoreError::Changed)));
+}
+
+fn a_request_makes_one_object(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let again = store.insert_account(account("other", 1));
+    assert!(matches!(again, Err(StoreError::NonceTaken)));
+    none(store.account("other"));
+    insert_order(store, order("order", "account", 2), &owner);
+    let one = order("again", "account", 2);
+    let again = store.insert_order(one.clone(), vec![authorization(&one)], &owner, None);
+    assert!(matches!(again, Err(StoreError::NonceTaken)));
+    none(store.order("again"));
+    none(store.authorization("authorization of again"));
+}
+
+fn a_certificate_is_replaced_once(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let replacing = |id: &str, number| OrderRecord {
+        replaces: Some("name".into()),
+        ..order(id, "account", number)
+    };
+    insert_order(store, replacing("first", 2), &owner);
+    let refused = store.insert_order(replacing("second", 3), Vec::new(), &owner, None);
+    assert!(matches!(refused, Err(StoreError::Replaced(id)) if id == "first"));
+    let other = store.insert_order(replacing("second", 3), Vec::new(), &owner, Some("other"));
+    assert!(matches!(other, Err(StoreError::Replaced(id)) if id == "first"));
+    none(store.order("second"));
+    let instead = store.insert_order(replacing("second", 3), Vec::new(), &owner, Some("first"));
+    instead.expect("the claim should pass on");
+    let late = store.insert_order(replacing("third", 4), Vec::new(), &owner, Some("first"));
+    assert!(matches!(late, Err(StoreError::Replaced(id)) if id == "second"));
+}
+
+fn orders_depend_on_their_authorizations(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let one = insert_order(store, order("order", "account", 2), &owner);
+    let read = found(store.authorization("authorization of order"));
+    let changed = store
+        .update_authorization((*read).clone())
+        .expect("nobody else changed it");
+    let is_refused = store.update_order((*one).clone(), &[read]);
+    assert!(matches!(is_refused, Err(StoreError::Changed)));
+    assert_eq!(found(store.order("order")).version, 0);
+    let updated = store.update_order((*one).clone(), &[changed]);
+    assert_eq!(updated.expect("both are as they were read").version, 1);
+}
+
+fn orders_are_listed_in_pages(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let other = insert(store, account("account 2", 2));
+    for number in 0..10 {
+        insert_order(
+            store,
+            order(&format!("o{number}"), "account", 10 + number),
+            &owner,
+        );
+        let of_other = order(&format!("p{number}"), "account 2", 20 + number);
+        insert_order(store, of_other, &other);
+    }
+    let mut seen = Vec::new();
+    loop {
+        let last = seen.last().cloned();
+        let page = store.orders_of("account", last.as_deref(), 3);
+        let page = page.expect("the store should answer");
+        assert!(page.len() <= 3);
+        if page.is_empty() {
+            break;
+        }
+        assert!(page.iter().all(|one| one.account == "account"));
+        seen.extend(page.iter().map(|one| one.id.clone()));
+    }
+    seen.sort();
+    let expected: Vec<_> = (0..10).map(|number| format!("o{number}")).collect();
+    assert_eq!(seen, expected);
+}
+
+fn valid_authorizations_are_found(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let all = |is_wildcard| {
+        let found = store.valid_authorizations("account", &name(), is_wildcard, 10);
+        let found = found.expect("the store should answer").into_iter();
+        found.map(|one| one.id.clone()).collect::<Vec<_>>()
+    };
+    for (id, number, expires) in [("a", 2, 5), ("b", 3, 9), ("c", 4, 7)] {
+        insert_order(store, order(id, "account", number), &owner);
+        let read = found(store.authorization(&format!("authorization of {id}")));
+        let valid = AuthorizationRecord {
+            state: AuthorizationState::Valid,
+            expires: Time::from_secs(expires),
+            ..(*read).clone()
+        };
+        store
+            .update_authorization(valid)
+            .expect("nobody else changed it");
+    }
+    let ids = ["b", "c", "a"].map(|id| format!("authorization of {id}"));
+    assert_eq!(all(false), ids);
+    assert!(all(true).is_empty());
+    let first = found(store.authorization(&ids[0]));
+    let gone = AuthorizationRecord {
+        state: AuthorizationState::Deactivated,
+        ..(*first).clone()
+    };
+    store
+        .update_authorization(gone)
+        .expect("nobody else changed it");
+    assert_eq!(all(false), ids[1..]);
+    let limited = store.valid_authorizations("account", &name(), false, 1);
+    assert_eq!(limited.expect("the store should answer").len(), 1);
+}
+
+fn work_is_found_again(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let one = insert_order(store, order("order", "account", 2), &owner);
+    let working = |since| OrderRecord {
+        state: OrderState::Processing(Processing {
+            csr: [1, 2].into(),
+            since: Time::from_secs(since),
+        }),
+        ..(*one).clone()
+    };
+    let one = store
+        .update_order(working(100), &[])
+        .expect("nobody else changed it");
+    let read = found(store.authorization("authorization of order"));
+    let mut looking = (*read).clone();
+    looking.challenges[0].state = ChallengeState::Processing {
+        since: Time::from_secs(200),
+    };
+    store
+        .update_authorization(looking)
+        .expect("nobody else changed it");
+    let count = |since| {
+        let overdue = store.overdue(Time::from_secs(since), 10);
+        let overdue = overdue.expect("the store should answer");
+        (overdue.orders.len(), overdue.authorizations.len())
+    };
+    assert_eq!(
+        [count(99), count(100), count(200)],
+        [(0, 0), (1, 0), (1, 1)]
+    );
+    store
+        .complete_order(
+            OrderRecord {
+                state: OrderState::Open,
+                ..(*one).clone()
+            },
+            certificate(&one),
+        )
+        .expect("nobody else changed it");
+    let read = found(store.authorization("authorization of order"));
+    let valid = AuthorizationRecord {
+        state: AuthorizationState::Valid,
+        ..(*read).clone()
+    };
+    store
+        .update_authorization(valid)
+        .expect("nobody else changed it");
+    assert_eq!(count(1000), (0, 0));
+}
+
+fn certificates_are_found(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let one = insert_order(store, order("order", "account", 2), &owner);
+    let issued = certificate(&one);
+    let one = store
+        .complete_order((*one).clone(), issued.clone())
+        .expect("nobody else changed it");
+    assert_eq!(*found(store.certificate(&issued.id)), issued);
+    assert_eq!(*found(store.certificate_named("name of order")), issued);
+    none(store.certificate_named("name of another"));
+    let other = CertificateRecord {
+        der: vec![2],
+        ..issued.clone()
+    };
+    store
+        .complete_order((*one).clone(), other)
+        .expect("nobody else changed it");
+    assert_eq!(*found(store.certificate(&issued.id)), issued);
+}
+
+/// Of sixteen that do the same at once, one does it.
+fn one_of_many_wins(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let one = insert_order(store, order("order", "account", 2), &owner);
+    let new_key = key();
+    let barrier = Barrier::new(16);
+    let winners: Vec<[bool; 4]> = thread::scope(|scope| {
+        let race = |number: u64| {
+            let (barrier, owner, one, new_key) = (&barrier, &owner, &one, &new_key);
+            move || {
+                barrier.wait();
+                let account = AccountRecord {
+                    key: new_key.clone(),
+                    ..account(&format!("account {number}"), 100 + number)
+                };
+                let same_nonce = order(&format!("same nonce {number}"), "account", 3);
+                let replacing = OrderRecord {
+                    replaces: Some("name".into()),
+                    ..order(&format!("replacing {number}"), "account", 200 + number)
+                };
+                [
+                    store.insert_account(account).is_ok(),
+                    store
+                        .insert_order(same_nonce, Vec::new(), owner, None)
+                        .is_ok(),
+                    store
+                        .insert_order(replacing, Vec::new(), owner, None)
+                        .is_ok(),
+                    store.update_order((**one).clone(), &[]).is_ok(),
+                ]
+            }
+        };
+        let threads: Vec<_> = (0..16).map(|number| scope.spawn(race(number))).collect();
+        let results = threads.into_iter().map(|thread| thread.join());
+        results
+            .map(|result| result.expect("no thread should panic"))
+            .collect()
+    });
+    for what in 0..4 {
+        let count = winners.iter().filter(|won| won[what]).count();
+        assert_eq!(count, 1, "{count} of 16 did number {what}");
+    }
+}
