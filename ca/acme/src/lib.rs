@@ -15,4 +15,5 @@ pub mod jws;
 pub mod nonce;
 pub mod objects;
 pub mod problem;
+pub mod server;
 pub mod store;

@@ -28,17 +28,22 @@ pub struct Problem {
     pub status: Option<u16>,
     /// For [`UserActionRequired`](ProblemType::UserActionRequired): a page for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instance: Option<String>,
+    pub instance: Option<Box<Page>>,
     /// For [`BadSignatureAlgorithm`](ProblemType::BadSignatureAlgorithm): the algorithms that are accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub algorithms: Vec<Cow<'static, str>>,
     /// Each problem, where there are several.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub subproblems: Vec<Subproblem>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub subproblems: Box<[Subproblem]>,
     /// When to try again, which stands in a header of the answer.
     #[serde(skip)]
     pub retry_after: Option<Duration>,
 }
+
+/// The URL of a page. Few problems have one, and all are small.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Page(pub String);
 
 fn about_blank() -> ProblemType {
     ProblemType::Other("about:blank".into())
@@ -53,7 +58,7 @@ impl Problem {
             detail: detail.into(),
             instance: None,
             algorithms: Vec::new(),
-            subproblems: Vec::new(),
+            subproblems: Box::default(),
             retry_after: None,
         }
     }
@@ -85,12 +90,12 @@ impl Problem {
     /// The same problem with a page for the user.
     #[must_use]
     pub fn with_instance(mut self, url: impl Into<String>) -> Self {
-        self.instance = Some(url.into());
+        self.instance = Some(Box::new(Page(url.into())));
         self
     }
 
     /// One problem of several, each about an identifier. If it is one alone, its type and text are also those of the whole.
-    pub fn of_identifiers(mut problems: Vec<Subproblem>) -> Self {
+    pub fn of_identifiers(problems: Vec<Subproblem>) -> Self {
         let mut whole = match problems.as_slice() {
             [one] => Self::new(one.kind.clone(), one.detail.clone()),
             [first, rest @ ..] if rest.iter().all(|other| other.kind == first.kind) => Self::new(
@@ -108,7 +113,7 @@ impl Problem {
                 ),
             ),
         };
-        whole.subproblems.append(&mut problems);
+        whole.subproblems = problems.into();
         whole
     }
 

@@ -133,6 +133,23 @@ pub trait Store: Send + Sync {
     /// Those of the store.
     fn authorization(&self, id: &str) -> Result<Option<Arc<AuthorizationRecord>>, StoreError>;
 
+    /// The authorizations with these identifiers, each of which is there.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store, also if one is missing.
+    fn authorizations(&self, ids: &[String]) -> Result<Vec<Arc<AuthorizationRecord>>, StoreError> {
+        let each = ids.iter().map(|id| match self.authorization(id) {
+            Ok(Some(found)) => Ok(found),
+            Ok(None) => {
+                let missing = format!("the authorization {id} of an order is missing");
+                Err(StoreError::Failed(missing.into()))
+            }
+            Err(error) => Err(error),
+        });
+        each.collect()
+    }
+
     /// An account's valid authorizations for an identifier, the latest to expire first, at most `limit` of them.
     ///
     /// # Errors

@@ -1,0 +1,327 @@
+//! Work: what is to be done, what came of it, and what nobody finished.
+
+use alloc::sync::Arc;
+
+use pq_jose::any::AnyJwk;
+use pq_jose::encoding::base64url;
+use pq_x509::certificate::{AlternativeName, Certificate};
+use pq_x509::request::CertificateRequest;
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use super::Server;
+use super::accounts::TRIES;
+use super::answer::{Answer, Issue, Validate, Work};
+use super::authorizations::begin;
+use super::policy::Policy;
+use crate::challenge::KeyAuthorization;
+use crate::identifier::Identifier;
+use crate::objects::{CertificateId, Time};
+use crate::problem::Problem;
+use crate::store::{
+    AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeState, OrderRecord,
+    OrderState, Processing, Store, StoreError,
+};
+
+/// A certificate that was issued, with the chains that can be sent.
+#[derive(Clone, Debug)]
+pub struct Issued {
+    /// The chains, at least one, each with the certificate first: the first is the usual one.
+    pub chains: Vec<Vec<Certificate>>,
+}
+
+/// Why a certificate is not handed out.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum IssuedError {
+    /// There is none, or chains are for different ones.
+    #[error("the chains of a certificate have to begin with it, each of them")]
+    NoChain,
+    /// It has another key than was asked for.
+    #[error("the certificate has another key than the request for it")]
+    OtherKey,
+    /// The order has another certificate.
+    #[error("the order has another certificate already: {0}")]
+    Second(String),
+    /// The order is not being processed.
+    #[error("the order is not being processed")]
+    NotProcessing,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl CertificateRecord {
+    /// What names a certificate with this DER in URLs: its digest.
+    pub fn id_of(der: &[u8]) -> String {
+        base64url::encode(&Sha256::digest(der))
+    }
+}
+
+impl<S: Store, P: Policy> Server<S, P> {
+    pub(super) fn validate(one: &AuthorizationRecord, index: usize, key: &AnyJwk) -> Validate {
+        let challenge = &one.challenges[index];
+        Validate {
+            authorization: one.id.clone(),
+            kind: challenge.kind.clone(),
+            account: one.account.clone(),
+            identifier: one.identifier.clone(),
+            is_wildcard: one.is_wildcard,
+            key_authorization: KeyAuthorization::new(&challenge.token, &key.thumbprint()),
+        }
+    }
+
+    pub(super) fn issue(&self, order: &OrderRecord) -> Result<Issue, StoreError> {
+        let OrderState::Processing(work) = &order.state else {
+            return Err(StoreError::Changed);
+        };
+        let authorizations = self.store.authorizations(&order.authorizations)?;
+        let evidence = authorizations.iter().flat_map(|one| {
+            one.challenges
+                .iter()
+                .filter_map(|challenge| match &challenge.state {
+                    ChallengeState::Valid { evidence, .. } => Some(format!(
+                        "{} {}{}: {evidence}",
+                        challenge.kind,
+                        if one.is_wildcard { "*." } else { "" },
+                        one.identifier
+                    )),
+                    _ => None,
+                })
+        });
+        Ok(Issue {
+            order: order.id.clone(),
+            request_id: Sha256::new_with_prefix(b"ACME order ")
+                .chain_update(&order.id)
+                .finalize()
+                .into(),
+            account: order.account.clone(),
+            csr: Arc::clone(&work.csr),
+            identifiers: Arc::clone(&order.identifiers),
+            profile: order.profile.clone(),
+            not_before: order.not_before,
+            not_after: order.not_after,
+            replaces: order.replaces.clone(),
+            evidence: evidence.collect(),
+        })
+    }
+
+    /// What came of the validation of a challenge: what was seen and from where, or why it is not met. If somebody else said
+    /// so before, nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn validated(
+        &self,
+        work: &Validate,
+        outcome: Result<String, Problem>,
+        now: Time,
+    ) -> Result<(), StoreError> {
+        let one = self.store.authorization(&work.authorization)?;
+        let one = one.ok_or(StoreError::Changed)?;
+        self.change_authorization::<StoreError>(one, |one| {
+            let mut challenges = one.challenges.iter();
+            let index = challenges.position(|challenge| challenge.kind == work.kind);
+            let Some(index) = index.filter(|index| {
+                let state = &one.challenges[*index].state;
+                one.state == AuthorizationState::Pending
+                    && matches!(state, ChallengeState::Processing { .. })
+                    // Too late
+                    && one.expires > now
+            }) else {
+                return Ok(None);
+            };
+            let mut after = one.clone();
+            let challenge = &mut after.challenges[index];
+            match &outcome {
+                Ok(evidence) => {
+                    challenge.state = ChallengeState::Valid {
+                        validated: now,
+                        evidence: evidence.clone(),
+                    };
+                    after.state = AuthorizationState::Valid;
+                    let lifetime = self.settings.authorization_lifetime;
+                    after.expires = now.after(lifetime).max(after.expires);
+                }
+                Err(problem) => {
+                    challenge.state = ChallengeState::Invalid(problem.clone());
+                    after.state = AuthorizationState::Invalid;
+                }
+            }
+            Ok(Some(after))
+        })?;
+        Ok(())
+    }
+
+    /// What came of issuing a certificate: it, or why there will be none. If somebody else said the same before, nothing
+    /// changes. Whoever can't tell, since the CA can't be reached, says nothing, and somebody takes the work up later.
+    ///
+    /// # Errors
+    ///
+    /// An [`IssuedError`], also if the order has another certificate.
+    pub fn issued(&self, order: &str, outcome: Result<Issued, Problem>) -> Result<(), IssuedError> {
+        for _ in 0..TRIES {
+            let read = self.store.order(order)?.ok_or(StoreError::Changed)?;
+            let work = match (&read.state, &outcome) {
+                (OrderState::Processing(work), _) => work,
+                (OrderState::Valid { certificate, .. }, Ok(issued)) => {
+                    let id = CertificateRecord::id_of(leaf(issued)?.der());
+                    return match id == *certificate {
+                        true => Ok(()),
+                        false => Err(IssuedError::Second(certificate.clone())),
+                    };
+                }
+                (OrderState::Valid { .. } | OrderState::Invalid(_), Err(_)) => return Ok(()),
+                _ => return Err(IssuedError::NotProcessing),
+            };
+            let updated = match &outcome {
+                Err(problem) => {
+                    let state = OrderState::Invalid(problem.clone());
+                    let invalid = OrderRecord {
+                        state,
+                        ..(*read).clone()
+                    };
+                    self.store.update_order(invalid, &[])
+                }
+                Ok(issued) => {
+                    let certificate = record(&read, work, issued)?;
+                    let state = OrderState::Valid {
+                        csr: Sha256::digest(&work.csr).into(),
+                        certificate: certificate.id.clone(),
+                    };
+                    let valid = OrderRecord {
+                        state,
+                        ..(*read).clone()
+                    };
+                    self.store.complete_order(valid, certificate)
+                }
+            };
+            match updated {
+                Err(StoreError::Changed) => {}
+                done => return Ok(done.map(drop)?),
+            }
+        }
+        Err(StoreError::Changed.into())
+    }
+
+    /// An order as it is shown now: for whoever issued its certificate before the answer was sent. The headers for nonces are
+    /// those of the answer before.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store: [`StoreError::Changed`] if there is no such order.
+    pub fn with_order_as_it_is(
+        &self,
+        answer: Answer,
+        order: &str,
+        now: Time,
+    ) -> Result<Answer, StoreError> {
+        let order = self.store.order(order)?.ok_or(StoreError::Changed)?;
+        let mut shown = self.show_order(200, &self.see(order, now)?);
+        let kept = answer
+            .headers
+            .into_iter()
+            .filter(|(name, _)| ["Replay-Nonce", "Cache-Control", "Link"].contains(name));
+        shown.headers.extend(kept);
+        Ok(shown)
+    }
+
+    /// Takes up work that somebody began and did not finish in time: at most so much of each kind. Whoever did so before gets
+    /// none of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn take_up(&self, now: Time, limit: usize) -> Result<Vec<Work>, StoreError> {
+        let due = now
+            .as_secs()
+            .saturating_sub(self.settings.work_time.as_secs());
+        let due = Time::from_secs(due);
+        let overdue = self.store.overdue(due, limit)?;
+        let mut all = Vec::new();
+        for order in overdue.orders {
+            let OrderState::Processing(work) = &order.state else {
+                continue;
+            };
+            let state = OrderState::Processing(Processing {
+                since: now,
+                csr: Arc::clone(&work.csr),
+            });
+            let taken = OrderRecord {
+                state,
+                ..(*order).clone()
+            };
+            match self.store.update_order(taken, &[]) {
+                Ok(order) => all.push(Work::Issue(self.issue(&order)?)),
+                Err(StoreError::Changed) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        for one in overdue.authorizations {
+            let is_due = |challenge: &ChallengeState| matches!(challenge, ChallengeState::Processing { since } if *since <= due);
+            let states = one.challenges.iter().map(|challenge| &challenge.state);
+            let indices = states.enumerate().filter(|(_, state)| is_due(state));
+            let indices: Vec<usize> = indices.map(|(index, _)| index).collect();
+            let taken = indices
+                .iter()
+                .fold((*one).clone(), |one, index| begin(&one, *index, now));
+            let taken = match self.store.update_authorization(taken) {
+                Ok(taken) => taken,
+                Err(StoreError::Changed) => continue,
+                Err(error) => return Err(error),
+            };
+            let Some(account) = self.store.account(&taken.account)? else {
+                continue;
+            };
+            let work = indices
+                .into_iter()
+                .map(|index| Work::Validate(Self::validate(&taken, index, &account.key)));
+            all.extend(work);
+        }
+        Ok(all)
+    }
+}
+
+fn leaf(issued: &Issued) -> Result<&Certificate, IssuedError> {
+    let leaves = || issued.chains.iter().map(|chain| chain.first());
+    let first = leaves().next().flatten().ok_or(IssuedError::NoChain)?;
+    let is_same = |leaf: Option<&Certificate>| leaf.is_some_and(|leaf| leaf.der() == first.der());
+    match leaves().all(is_same) {
+        true => Ok(first),
+        false => Err(IssuedError::NoChain),
+    }
+}
+
+fn record(
+    order: &OrderRecord,
+    work: &Processing,
+    issued: &Issued,
+) -> Result<CertificateRecord, IssuedError> {
+    let leaf = leaf(issued)?;
+    let found = leaf.parsed().tbs_certificate().subject_public_key_info();
+    let request = CertificateRequest::from_der(&work.csr).map_err(|_| IssuedError::OtherKey)?;
+    if *found != request.parsed().info.public_key {
+        return Err(IssuedError::OtherKey);
+    }
+    let names = leaf.alternative_names().filter_map(|name| match name {
+        AlternativeName::Dns(name) => Some(Identifier::Dns(name.to_ascii_lowercase())),
+        AlternativeName::Ip(address) => Some(Identifier::Ip(address)),
+        _ => None,
+    });
+    Ok(CertificateRecord {
+        id: CertificateRecord::id_of(leaf.der()),
+        name: CertificateId::of(leaf).map(|name| name.to_string()),
+        account: order.account.clone(),
+        order: order.id.clone(),
+        identifiers: names.collect(),
+        not_before: leaf.not_before().into(),
+        not_after: leaf.not_after().into(),
+        der: leaf.der().to_vec(),
+        chains: issued
+            .chains
+            .iter()
+            .map(|chain| Certificate::chain_to_pem(chain))
+            .collect(),
+    })
+}
