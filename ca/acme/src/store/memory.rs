@@ -8,8 +8,8 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use pq_jose::Thumbprint;
 
 use super::records::{
-    AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeState,
-    OrderRecord, OrderState,
+    AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, OrderRecord,
+    OrderState,
 };
 use super::{Overdue, Store, StoreError};
 use crate::identifier::Identifier;
@@ -88,7 +88,7 @@ impl Tables {
     }
 
     fn index_authorization(&mut self, one: &AuthorizationRecord, is_there: bool) {
-        if let Some(since) = in_work_since(one) {
+        if let Some(since) = one.in_work_since() {
             let entry = (since, one.id.clone());
             match is_there {
                 true => self.authorizations_in_work.insert(entry),
@@ -105,18 +105,6 @@ impl Tables {
             };
         }
     }
-}
-
-/// Since when somebody has been working on a challenge, the longest.
-fn in_work_since(one: &AuthorizationRecord) -> Option<Time> {
-    if one.state != AuthorizationState::Pending {
-        return None;
-    }
-    let times = one.challenges.iter().filter_map(|one| match &one.state {
-        ChallengeState::Processing { since } => Some(*since),
-        _ => None,
-    });
-    times.min()
 }
 
 impl Store for MemoryStore {

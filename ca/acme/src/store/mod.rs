@@ -6,7 +6,13 @@
 //! It uses [`identifier`](crate::identifier), [`problem`](crate::problem), [`objects`](crate::objects) and
 //! [`nonce`](crate::nonce).
 
+#[cfg(any(feature = "postgres", feature = "redb"))]
+mod codec;
+#[cfg(any(feature = "postgres", feature = "redb"))]
+mod failure;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod records;
 #[cfg(any(test, feature = "suite"))]
 pub mod suite;
@@ -16,7 +22,11 @@ use core::error::Error;
 
 use pq_jose::Thumbprint;
 
+#[cfg(any(feature = "postgres", feature = "redb"))]
+pub use failure::StorageError;
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{InvalidPostgresOptions, PostgresOptions, PostgresStore};
 pub use records::{
     AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeRecord,
     ChallengeState, LastChange, OrderRecord, OrderState, Processing,
@@ -30,6 +40,9 @@ use crate::objects::Time;
 /// Records have versions. A record that is inserted has version 0. An update names the version that was read; it is written
 /// with the next one if that is still the record's, and otherwise the update is [`StoreError::Changed`] and changes nothing.
 /// What was acknowledged is never lost.
+///
+/// The methods block, as they wait for disks and networks: from within an asynchronous executor, call them where blocking is
+/// allowed. How many threads that takes, each store says.
 pub trait Store: Send + Sync {
     /// The account with this identifier.
     ///

@@ -146,6 +146,20 @@ pub struct AuthorizationRecord {
     pub challenges: Vec<ChallengeRecord>,
 }
 
+impl AuthorizationRecord {
+    /// Since when somebody has been working on a challenge, the longest.
+    pub(super) fn in_work_since(&self) -> Option<Time> {
+        if self.state != AuthorizationState::Pending {
+            return None;
+        }
+        let times = self.challenges.iter().filter_map(|one| match &one.state {
+            ChallengeState::Processing { since } => Some(*since),
+            _ => None,
+        });
+        times.min()
+    }
+}
+
 /// The state of an authorization, as far as it does not follow from the time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AuthorizationState {
