@@ -237,6 +237,9 @@ fn new_entry(n: u64, many: u64, certificate: &[u8]) -> NewEntry<'_> {
             halves: Vec::new(),
             by: "somebody@example.org".into(),
             at: at(0),
+            request: None,
+            policy: None,
+            evidence: None,
         },
     }
 }

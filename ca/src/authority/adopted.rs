@@ -41,6 +41,9 @@ pub(crate) fn adopted(
         halves: KeyHash::halves_of(&key)?,
         by: by.into(),
         at: certificate.not_before(),
+        request: None,
+        policy: None,
+        evidence: None,
     };
     Ok(NewEntry {
         issued,

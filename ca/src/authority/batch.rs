@@ -9,7 +9,7 @@ use pq_x509::pki_types::UnixTime;
 use super::Authority;
 use super::error::AuthorityError;
 use super::order::Order;
-use crate::ledger::{KeyHash, Ledger, LedgerError, NewEntry, SerialNumber};
+use crate::ledger::{KeyHash, Ledger, LedgerError, NewEntry, RequestId, SerialNumber};
 
 /// Many certificates that the ledger records at once.
 ///
@@ -76,7 +76,7 @@ impl<S: Signer, L: Ledger> Batch<'_, S, L> {
 
     /// Records the certificates in the ledger, and returns them with their ledger data, in the order in which they
     /// were added. What the ledger refuses, the others do without: a certificate whose key others may know, or whose
-    /// serial number is taken, has its error in its place.
+    /// serial number or request is taken, has its error in its place.
     ///
     /// # Errors
     ///
@@ -116,6 +116,8 @@ enum Refused {
     Keys(Vec<KeyHash>, SerialNumber),
     /// Certificates with this number, which another has.
     Number(SerialNumber),
+    /// Certificates for this request, which has this one.
+    Request(RequestId, SerialNumber),
 }
 
 impl Refused {
@@ -132,6 +134,9 @@ impl Refused {
             AuthorityError::Ledger(LedgerError::SerialNumberTaken(number)) => {
                 Some(Self::Number(*number))
             }
+            AuthorityError::Ledger(LedgerError::RequestTaken { request, number }) => {
+                Some(Self::Request(*request, *number))
+            }
             _ => None,
         })
     }
@@ -140,6 +145,9 @@ impl Refused {
         match self {
             Self::Keys(keys, _) => made.issued.keys().any(|key| keys.contains(&key)),
             Self::Number(number) => made.issued.serial_number == *number,
+            Self::Request(request, number) => {
+                made.issued.request == Some(*request) && made.issued.serial_number != *number
+            }
         }
     }
 
@@ -147,6 +155,10 @@ impl Refused {
         let error = match self {
             Self::Keys(_, number) => LedgerError::KeyCompromised(*number),
             Self::Number(number) => LedgerError::SerialNumberTaken(*number),
+            Self::Request(request, number) => LedgerError::RequestTaken {
+                request: *request,
+                number: *number,
+            },
         };
         error.into()
     }

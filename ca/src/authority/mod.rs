@@ -7,6 +7,7 @@ mod adopted;
 mod batch;
 mod certified;
 mod error;
+mod once;
 mod order;
 mod prepared;
 mod reason;
@@ -30,6 +31,7 @@ pub(crate) use self::adopted::{NotAdopted, adopted, is_adopted};
 pub use self::batch::Batch;
 pub(crate) use self::certified::{CertifiedCas, DIGITS, common_name, numbered_stem};
 pub use self::error::AuthorityError;
+pub use self::once::Once;
 pub use self::order::Order;
 pub use self::prepared::Prepared;
 pub use self::reason::{UnknownReason, reason_from_name, reason_names};
@@ -39,8 +41,8 @@ pub use self::responder::{Responder, ResponderError};
 pub use pq_x509::revocation::reason_name;
 
 use crate::ledger::{
-    Condition, Entry, Filter, Issued, KeyHash, Ledger, LedgerError, NewEntry, Revocation, Revoked,
-    SerialNumber,
+    Condition, Entry, Filter, Issued, KeyHash, Ledger, LedgerError, NewEntry, PolicyId, RequestId,
+    Revocation, Revoked, SerialNumber,
 };
 use crate::policy::{KeyAlgorithm, Policy, Profile, Wanted};
 use crate::time::system_time;
@@ -152,6 +154,85 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
         self.prepare(order, by, now)?.record()
+    }
+
+    /// Issues a certificate for a [request](Order::as_request) that has none yet, or returns the one that it has: of those
+    /// who ask at once, or again after a crash, on whatever machine, all get the same one. What the order says counts
+    /// only for the first, and whether its certificate was revoked since, only [`Ledger::entry`] says.
+    ///
+    /// ```
+    /// use pq_ca::authority::{Authority, Once, Order};
+    /// use pq_ca::ledger::{Evidence, LocalLedger, RequestId};
+    /// # use pq_ca::policy::Policy;
+    /// # use pq_x509::pki_types::UnixTime;
+    /// # use pq_x509::issuing::{CertificateBuilder, Issuer};
+    /// # use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+    /// # let issuer = Issuer::self_signed(CertificateBuilder::ca("Example CA"), key)?;
+    /// # let policy = Policy::default_text(&[".example.org".parse()?], &[], &[]);
+    /// # let policy = Policy::parse(&policy, "policy.toml")?;
+    /// # let ca = Authority::new("issuing", issuer, policy, LocalLedger::create(folder.path())?);
+    /// # let key = SigningKey::generate(SignatureAlgorithm::MlDsa44)?;
+    /// let order = Order::for_key(&key)?
+    ///     .with(|wanted| wanted.dns_name("www.example.org"))
+    ///     .as_request(RequestId::from_bytes([7; 32]))
+    ///     .on_evidence(Evidence::new("http-01 www.example.org from 192.0.2.7")?);
+    /// let Once::Issued(first) = ca.issue_once(&order, "account 1", UnixTime::now())? else {
+    ///     panic!("nobody asked before");
+    /// };
+    /// let again = ca.issue_once(&order, "account 1", UnixTime::now())?;
+    /// assert!(matches!(&again, Once::Before(_)));
+    /// assert_eq!(again.certificate().der(), first.der());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`issue`](Self::issue). An order that is no request is issued each time.
+    pub fn issue_once(
+        &self,
+        order: &Order<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Once, AuthorityError> {
+        let Some(request) = &order.request else {
+            return self.issue(order, by, now).map(Once::Issued);
+        };
+        // Signing takes longer than asking.
+        if let Some(certificate) = self.of_request(request)? {
+            return Ok(Once::Before(certificate));
+        }
+        match self.issue(order, by, now) {
+            Err(AuthorityError::Ledger(LedgerError::RequestTaken { number, .. })) => {
+                let certificate = self.kept(&number)?;
+                let certificate = certificate.ok_or(LedgerError::Unknown(number))?;
+                Ok(Once::Before(certificate))
+            }
+            issued => issued.map(Once::Issued),
+        }
+    }
+
+    /// The certificate that was issued for a request, by this key or another that uses the ledger, or `None` if none was.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't be read.
+    pub fn of_request(&self, request: &RequestId) -> Result<Option<Certificate>, AuthorityError> {
+        match self.ledger.of_request(request)? {
+            Some(entry) => self.kept(&entry.issued.serial_number),
+            None => Ok(None),
+        }
+    }
+
+    /// The certificate that the ledger has.
+    fn kept(&self, number: &SerialNumber) -> Result<Option<Certificate>, AuthorityError> {
+        let der = self.ledger.certificate(number)?;
+        let certificate = der.map(|der| Certificate::from_der(&der)).transpose();
+        Ok(certificate.map_err(IssueError::from)?)
     }
 
     /// Signs a certificate as [`issue`](Self::issue) does, and leaves recording it to [`Prepared::record`]: between the
@@ -446,7 +527,14 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         let builder = builder.serial_number(number.as_bytes());
         let algorithm = KeyAlgorithm::among(order.wanted.key);
         let tbs = self.issuer.prepare(builder, order.key)?;
-        self.sign(tbs, order.key, algorithm, number, profile, by, now)
+        let mut made = self.sign(tbs, order.key, algorithm, number, profile, by, now)?;
+        made.issued.request = order.request;
+        made.issued.policy = Some(PolicyId {
+            digest: self.policy.digest(),
+            reader: READER.into(),
+        });
+        made.issued.evidence = order.evidence.clone();
+        Ok(made)
     }
 
     fn sign(
@@ -473,6 +561,9 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
             halves: KeyHash::halves_of(key)?,
             by: by.into(),
             at,
+            request: None,
+            policy: None,
+            evidence: None,
         };
         Ok(NewEntry {
             issued,
@@ -529,6 +620,9 @@ impl<S, L> fmt::Debug for Authority<S, L> {
             .finish_non_exhaustive()
     }
 }
+
+/// What reads policies, with its version.
+const READER: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
 
 /// The profile of the certificates of the CA's own keys in the ledger. Policies have no profile of this name.
 pub const CA_PROFILE: &str = "ca";

@@ -4,6 +4,7 @@
 use pq_x509::keys::{KeyError, SubjectKey};
 use pq_x509::request::VerifiedRequest;
 
+use crate::ledger::{Evidence, RequestId};
 use crate::policy::Wanted;
 
 /// An order for a certificate: its wanted content and its key.
@@ -11,6 +12,8 @@ use crate::policy::Wanted;
 pub struct Order<'a> {
     pub(super) key: &'a dyn SubjectKey,
     pub(super) wanted: Wanted,
+    pub(super) request: Option<RequestId>,
+    pub(super) evidence: Option<Evidence>,
 }
 
 impl<'a> Order<'a> {
@@ -21,7 +24,12 @@ impl<'a> Order<'a> {
     /// [`KeyError::Der`] if the key's SubjectPublicKeyInfo is malformed.
     pub fn for_key(key: &'a dyn SubjectKey) -> Result<Self, KeyError> {
         let wanted = Wanted::new(key)?;
-        Ok(Self { key, wanted })
+        Ok(Self {
+            key,
+            wanted,
+            request: None,
+            evidence: None,
+        })
     }
 
     /// Orders a certificate for the key and the names of a request.
@@ -34,6 +42,8 @@ impl<'a> Order<'a> {
         Ok(Self {
             key: request,
             wanted,
+            request: None,
+            evidence: None,
         })
     }
 
@@ -50,6 +60,19 @@ impl<'a> Order<'a> {
     /// ```
     pub fn with(mut self, change: impl FnOnce(Wanted) -> Wanted) -> Self {
         self.wanted = change(self.wanted);
+        self
+    }
+
+    /// The same order, to be answered by one certificate, however often and from how many machines it is asked: see
+    /// [`Authority::issue_once`](super::Authority::issue_once).
+    pub fn as_request(mut self, request: RequestId) -> Self {
+        self.request = Some(request);
+        self
+    }
+
+    /// The same order, on this evidence that whoever asks may have the names. The ledger keeps it.
+    pub fn on_evidence(mut self, evidence: Evidence) -> Self {
+        self.evidence = Some(evidence);
         self
     }
 }

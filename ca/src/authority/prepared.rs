@@ -8,7 +8,7 @@ use pq_x509::keys::Signer;
 
 use super::Authority;
 use super::error::AuthorityError;
-use crate::ledger::{Condition, Ledger, NewEntry};
+use crate::ledger::{Condition, Evidence, Issued, Ledger, NewEntry, RequestId};
 
 /// A certificate that the CA signed and that its ledger does not have yet. Nobody gets it before.
 #[must_use = "a certificate is issued only when the ledger has it"]
@@ -23,6 +23,21 @@ impl<S, L> Prepared<'_, S, L> {
     /// What the ledger is going to have.
     pub fn entry(&self) -> &NewEntry<'static> {
         &self.made
+    }
+
+    /// The same for a request, and on this evidence.
+    pub(crate) fn with_origin(
+        mut self,
+        request: Option<RequestId>,
+        evidence: Option<Evidence>,
+    ) -> Self {
+        let Issued {
+            request: of,
+            evidence: on,
+            ..
+        } = &mut self.made.issued;
+        (*of, *on) = (request.or(*of), evidence.or(on.take()));
+        self
     }
 
     /// The certificate, which is not issued yet.

@@ -9,7 +9,7 @@ use super::error::{IssuanceError, Unsettled};
 use super::issued_certificate::IssuedCertificate;
 use super::terms::Terms;
 use crate::authority::{Authority, Order};
-use crate::ledger::{Ledger, SerialNumber};
+use crate::ledger::{Evidence, Ledger, RequestId, SerialNumber};
 
 /// A certificate that is asked for: a new one, or one in place of another.
 ///
@@ -48,7 +48,11 @@ use crate::ledger::{Ledger, SerialNumber};
 /// # }
 /// ```
 #[must_use = "this only says what is asked for"]
-pub struct Issuance<'a>(Asked<'a>);
+pub struct Issuance<'a> {
+    asked: Asked<'a>,
+    request: Option<RequestId>,
+    evidence: Option<Evidence>,
+}
 
 enum Asked<'a> {
     New(Order<'a>),
@@ -66,7 +70,9 @@ impl<'a> Issuance<'a> {
     /// [`KeyError::Der`] if the key's SubjectPublicKeyInfo is malformed.
     pub fn for_key(key: &'a dyn SubjectKey, terms: &Terms) -> Result<Self, KeyError> {
         let order = Order::for_key(key)?;
-        Ok(Self(Asked::New(order.with(|wanted| terms.apply(wanted)))))
+        Ok(Self::of(Asked::New(
+            order.with(|wanted| terms.apply(wanted)),
+        )))
     }
 
     /// A certificate for the key and the names of a request.
@@ -76,13 +82,41 @@ impl<'a> Issuance<'a> {
     /// [`KeyError::Der`] if the request's key is malformed.
     pub fn for_request(request: &'a VerifiedRequest, terms: &Terms) -> Result<Self, KeyError> {
         let order = Order::for_request(request)?;
-        Ok(Self(Asked::New(order.with(|wanted| terms.apply(wanted)))))
+        Ok(Self::of(Asked::New(
+            order.with(|wanted| terms.apply(wanted)),
+        )))
     }
 
     /// A certificate with the names and the profile of one that the CA issued, for its key or another. The old one
     /// stays valid.
     pub fn renewal(number: SerialNumber, key: Option<&'a dyn SubjectKey>) -> Self {
-        Self(Asked::Renewal { number, key })
+        Self::of(Asked::Renewal { number, key })
+    }
+
+    fn of(asked: Asked<'a>) -> Self {
+        Self {
+            asked,
+            request: None,
+            evidence: None,
+        }
+    }
+
+    /// The same, for a request that gets one certificate, however often and from how many machines it is asked. The
+    /// ledger refuses a second one with [`LedgerError::RequestTaken`](crate::ledger::LedgerError::RequestTaken): hand out
+    /// that of [`IssuedCertificate::of_request`] then. To ask for that first saves signing.
+    pub fn as_request(self, request: RequestId) -> Self {
+        Self {
+            request: Some(request),
+            ..self
+        }
+    }
+
+    /// The same, on this evidence that whoever asks may have the names. The ledger keeps it.
+    pub fn on_evidence(self, evidence: Evidence) -> Self {
+        Self {
+            evidence: Some(evidence),
+            ..self
+        }
     }
 
     /// Has the CA issue it. `by` says who asked for it. `companion` is what has to be there before, or `()`.
@@ -97,11 +131,12 @@ impl<'a> Issuance<'a> {
         now: UnixTime,
         companion: C,
     ) -> Result<IssuedCertificate, IssuanceError> {
-        let prepared = match &self.0 {
+        let prepared = match &self.asked {
             Asked::New(order) => authority.prepare(order, by, now),
             Asked::Renewal { number, key } => authority.prepare_renewal(number, *key, by, now),
         };
         let prepared = prepared.map_err(IssuanceError::NotIssued)?;
+        let prepared = prepared.with_origin(self.request, self.evidence.clone());
         let issued = IssuedCertificate {
             entry: prepared.entry().issued.clone(),
             certificate: prepared.certificate().map_err(IssuanceError::NotIssued)?,

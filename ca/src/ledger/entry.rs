@@ -5,6 +5,8 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 use pq_x509::revocation::CrlReason;
 
 use super::KeyHash;
+use super::decision::{Evidence, PolicyId};
+use super::request_id::RequestId;
 use super::serial_number::SerialNumber;
 
 /// A certificate that is to be recorded.
@@ -93,6 +95,12 @@ pub struct Issued {
     pub by: String,
     /// When the certificate was issued.
     pub at: UnixTime,
+    /// What it was issued for, if somebody may ask for the same again: unique in the ledger.
+    pub request: Option<RequestId>,
+    /// Which policy permitted it. Entries of earlier versions don't say so, nor those of a CA's own keys.
+    pub policy: Option<PolicyId>,
+    /// On what evidence, if whoever asked for it gave any.
+    pub evidence: Option<Evidence>,
 }
 
 impl Issued {

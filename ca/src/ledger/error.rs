@@ -10,6 +10,7 @@ use pq_x509::revocation::CrlReason;
 
 use super::advice::{AFTER_A_BACKUP, remedy};
 use super::database::DatabaseError;
+use super::request_id::RequestId;
 use super::serial_number::{NoRandomness, SerialNumber};
 use super::stage::Stage;
 use super::{AHEAD, BEHIND, GREATEST_NUMBER};
@@ -23,6 +24,17 @@ pub enum LedgerError {
         "serial number {0} belongs to another certificate; issue this one again, with a new random number"
     )]
     SerialNumberTaken(SerialNumber),
+    /// The request has its certificate already.
+    #[error(
+        "request {request} was answered already, by the certificate with serial number {number}; hand out that one, or ask \
+         for another certificate by another request"
+    )]
+    RequestTaken {
+        /// The request.
+        request: RequestId,
+        /// The number of its certificate.
+        number: SerialNumber,
+    },
     /// There is no certificate with this number.
     #[error(
         "the ledger has no certificate with serial number {0}; look for its name or subject, or ask the \

@@ -36,6 +36,13 @@ macro_rules! forward {
             $to.entry(number)
         }
 
+        fn of_request(
+            &$self,
+            request: &$crate::ledger::RequestId,
+        ) -> Result<Option<$crate::ledger::Entry>, $crate::ledger::LedgerError> {
+            $to.of_request(request)
+        }
+
         fn certificate(
             &$self,
             number: &$crate::ledger::SerialNumber,

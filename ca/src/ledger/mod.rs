@@ -4,8 +4,12 @@
 // This room uses no other.
 
 mod advice;
+mod codec;
 mod condition;
 mod database;
+mod decision;
+mod digits;
+mod encoded;
 mod entry;
 mod error;
 mod filter;
@@ -15,6 +19,7 @@ mod local;
 mod name;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod request_id;
 mod serial_number;
 mod stage;
 #[cfg(any(test, feature = "suite"))]
@@ -30,6 +35,7 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 pub(crate) use self::advice::{AFTER_A_BACKUP, remedy};
 pub use self::condition::Condition;
 pub use self::database::DatabaseError;
+pub use self::decision::{Evidence, InvalidEvidence, PolicyId};
 pub use self::entry::{AdoptedEntry, Change, Entry, Issued, NewEntry, Revocation, Revoked, State};
 pub use self::error::LedgerError;
 pub use self::filter::{Filter, NameFilter};
@@ -42,6 +48,7 @@ pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
 pub(crate) use self::local::{is_of_this_user, user};
 #[cfg(feature = "postgres")]
 pub use self::postgres::{InvalidPostgresOptions, PostgresLedger, PostgresOptions};
+pub use self::request_id::RequestId;
 pub use self::serial_number::{InvalidSerialNumber, NoRandomness, SerialNumber};
 pub use self::stage::Stage;
 
@@ -68,6 +75,7 @@ pub trait Ledger: Send + Sync {
     /// # Errors
     ///
     /// [`LedgerError::SerialNumberTaken`] if one has the serial number of another, in the ledger or among these,
+    /// [`LedgerError::RequestTaken`] if one has the [request](Issued::request) of another,
     /// [`LedgerError::KeyCompromised`] if a certificate that has one of the same [keys](Issued::keys) was revoked for
     /// a [compromise](Revocation::is_compromise), whoever issued it, [`LedgerError::Clock`] if one was issued long
     /// after everything in the ledger, and the errors of the [conditions](Condition).
@@ -85,6 +93,7 @@ pub trait Ledger: Send + Sync {
     /// # Errors
     ///
     /// [`LedgerError::SerialNumberTaken`] if one has the serial number of another, in the ledger or among these,
+    /// [`LedgerError::RequestTaken`] if one has the [request](Issued::request) of another,
     /// [`LedgerError::KeyCompromised`], for one without a revocation, if a certificate for the same key was revoked for a
     /// [compromise](Revocation::is_compromise), in the ledger or among these, and [`LedgerError::NotAReason`] for `removeFromCRL`.
     fn adopt(&self, entries: &[AdoptedEntry<'_>]) -> Result<(), LedgerError>;
@@ -95,6 +104,13 @@ pub trait Ledger: Send + Sync {
     ///
     /// If the ledger can't be read.
     fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError>;
+
+    /// The entry of the certificate that was issued for this request, or `None` if none was.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't be read.
+    fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, LedgerError>;
 
     /// The certificate itself, or `None` if the ledger has no certificate with this number.
     ///

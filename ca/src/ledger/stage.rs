@@ -18,6 +18,22 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Its number where a ledger keeps it.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Self::Published => 0,
+            Self::Issuing => 1,
+            Self::Retired => 2,
+            Self::Ended => 3,
+        }
+    }
+
+    /// The stage of this number.
+    pub(super) fn of_number(number: u8) -> Option<Self> {
+        let all = [Self::Published, Self::Issuing, Self::Retired, Self::Ended];
+        all.into_iter().find(|stage| stage.number() == number)
+    }
+
     /// Its name, for people to read.
     pub fn name(self) -> &'static str {
         match self {

@@ -14,6 +14,7 @@ use core::time::Duration;
 
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
+use sha2::{Digest, Sha256};
 
 pub use file::PolicyError;
 use file::Source;
@@ -65,6 +66,7 @@ pub use wanted::Wanted;
 pub struct Policy {
     source: Source,
     rules: Rules,
+    digest: [u8; 32],
 }
 
 impl Policy {
@@ -85,7 +87,16 @@ impl Policy {
             }
         })?;
         rules.validity.check_settings(&source)?;
-        Ok(Self { source, rules })
+        Ok(Self {
+            source,
+            rules,
+            digest: Sha256::digest(text).into(),
+        })
+    }
+
+    /// The SHA-256 digest of its text, which `sha256sum` prints of the file.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
     }
 
     /// The text of a policy that permits these names and addresses for servers and clients with ML-DSA keys.

@@ -22,6 +22,13 @@ macro_rules! forwarded {
             self.$ledger.entry(number)
         }
 
+        fn of_request(
+            &self,
+            request: &pq_ca::ledger::RequestId,
+        ) -> Result<Option<Entry>, LedgerError> {
+            self.$ledger.of_request(request)
+        }
+
         fn adopt(&self, entries: &[AdoptedEntry<'_>]) -> Result<(), LedgerError> {
             self.$ledger.adopt(entries)
         }

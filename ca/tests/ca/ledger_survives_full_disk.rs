@@ -143,6 +143,9 @@ fn new_entry(n: u64, certificate: &[u8]) -> NewEntry<'_> {
             halves: Vec::new(),
             by: "somebody".into(),
             at: at(0),
+            request: None,
+            policy: None,
+            evidence: None,
         },
     }
 }

@@ -265,6 +265,9 @@ fn new_entry(number: u64, by: &str, step: u64) -> NewEntry<'static> {
             halves: Vec::new(),
             by: by.into(),
             at: at(step),
+            request: None,
+            policy: None,
+            evidence: None,
         },
     }
 }

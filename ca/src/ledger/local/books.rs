@@ -21,6 +21,7 @@ use crate::ledger::entry::{
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
 use crate::ledger::generation::Generation;
+use crate::ledger::request_id::RequestId;
 use crate::ledger::serial_number::SerialNumber;
 use crate::ledger::{AHEAD, BEHIND, GREATEST_NUMBER, KeyHash};
 
@@ -37,6 +38,8 @@ pub(super) struct Books {
     lists: BTreeMap<String, Lists>,
     /// Keys that others may know.
     compromised: BTreeMap<KeyHash, SerialNumber>,
+    /// Requests for which certificates were issued.
+    requests: BTreeMap<RequestId, SerialNumber>,
     /// The last time that the ledger knows, if it is another than in the index.
     clock: Option<u64>,
     /// The generations of the issuing key, if they are others than in the index.
@@ -74,6 +77,7 @@ impl Books {
             rows: BTreeMap::new(),
             lists: BTreeMap::new(),
             compromised: BTreeMap::new(),
+            requests: BTreeMap::new(),
             clock: None,
             generations: None,
         })
@@ -135,6 +139,7 @@ impl Books {
             rows: self.rows.values(),
             lists: &self.lists,
             compromised: &self.compromised,
+            requests: &self.requests,
             clock: self.clock,
             generations: self.generations.as_deref(),
         };
@@ -143,6 +148,7 @@ impl Books {
         self.rows.clear();
         self.lists.clear();
         self.compromised.clear();
+        self.requests.clear();
         self.clock = None;
         self.generations = None;
         self.writings = writings;
@@ -183,6 +189,7 @@ impl Books {
     /// Checks that certificates can be recorded.
     fn check_new(&self, entries: &[NewEntry<'_>]) -> Result<(), LedgerError> {
         self.check_numbers_are_free(entries.iter())?;
+        self.check_requests_are_free(entries.iter())?;
         entries.iter().try_for_each(|entry| {
             self.check_key(&entry.issued)?;
             self.check_is_not_ahead(entry.issued.at)
@@ -228,6 +235,25 @@ impl Books {
         Ok(())
     }
 
+    fn check_requests_are_free<'a>(
+        &self,
+        entries: impl Iterator<Item = &'a NewEntry<'a>>,
+    ) -> Result<(), LedgerError> {
+        let mut these = BTreeMap::new();
+        for entry in entries {
+            let Some(request) = entry.issued.request else {
+                continue;
+            };
+            let before = these.insert(request, entry.issued.serial_number);
+            if let Some(number) =
+                before.map_or_else(|| self.number_of(&request), |one| Ok(Some(one)))?
+            {
+                return Err(LedgerError::RequestTaken { request, number });
+            }
+        }
+        Ok(())
+    }
+
     /// That nobody else may know a certificate's key.
     fn check_key(&self, issued: &Issued) -> Result<(), LedgerError> {
         for key in issued.keys() {
@@ -242,6 +268,7 @@ impl Books {
     pub(super) fn adopt(&mut self, adopted: &[AdoptedEntry<'_>]) -> Result<(), LedgerError> {
         let certificates = || adopted.iter().map(|one| &one.entry);
         self.check_numbers_are_free(certificates())?;
+        self.check_requests_are_free(certificates())?;
         let mut revoked = Vec::new();
         let mut compromised = BTreeMap::new();
         for AdoptedEntry { entry, revocation } in adopted {
@@ -273,6 +300,21 @@ impl Books {
 
     pub(super) fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
         Ok(self.row(number)?.map(|row| row.entry))
+    }
+
+    pub(super) fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, LedgerError> {
+        match self.number_of(request)? {
+            Some(number) => self.known_entry(&number).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The number of the certificate that was issued for a request.
+    fn number_of(&self, request: &RequestId) -> Result<Option<SerialNumber>, LedgerError> {
+        match self.requests.get(request) {
+            Some(number) => Ok(Some(*number)),
+            None => self.index.of_request(request),
+        }
     }
 
     pub(super) fn known_entry(&self, number: &SerialNumber) -> Result<Entry, LedgerError> {
@@ -581,11 +623,15 @@ impl Books {
     fn compare_issued(&self, row: Row, expected: &mut Expected) -> Result<(), LedgerError> {
         let number = row.entry.issued.serial_number;
         let known = self.row(&number)?;
-        if known
-            .is_none_or(|known| (known.entry.issued, known.place) != (row.entry.issued, row.place))
-        {
+        let is_same =
+            |known: &Row| (&known.entry.issued, known.place) == (&row.entry.issued, row.place);
+        if !known.as_ref().is_some_and(is_same) {
             return Err(self.index.differs());
         }
+        let request = known.and_then(|known| known.entry.issued.request);
+        expected
+            .requests
+            .extend(request.map(|request| (request, number)));
         expected.states.insert(number, State::Valid);
         Ok(())
     }
@@ -690,7 +736,7 @@ impl Books {
             // Their times are from before, and say nothing of today.
             Event::Adopted(rows, revoked) => {
                 for row in rows {
-                    self.rows.insert(row.entry.issued.serial_number, row);
+                    self.insert(row);
                 }
                 self.apply_revoked(revoked)?;
             }
@@ -714,8 +760,20 @@ impl Books {
     fn apply_issued(&mut self, rows: Vec<Row>) {
         for row in rows {
             self.saw(row.entry.issued.at.as_secs());
-            self.rows.insert(row.entry.issued.serial_number, row);
+            self.insert(row);
         }
+    }
+
+    /// Takes the row of a certificate that is new.
+    fn insert(&mut self, row: Row) {
+        let Issued {
+            serial_number,
+            request,
+            ..
+        } = row.entry.issued;
+        self.requests
+            .extend(request.map(|one| (one, serial_number)));
+        self.rows.insert(serial_number, row);
     }
 
     fn apply_revoked(&mut self, revoked: Revocations) -> Result<(), LedgerError> {

@@ -78,13 +78,14 @@ impl Head {
         is_at.map_err(io_error("open", &self.path))
     }
 
-    /// Opens the head of a journal that starts with this header.
+    /// Opens the head of a journal that starts, or once started, with the header that one of these positions is behind.
+    /// Returns which.
     pub(super) fn open(
         disk: &dyn Disk,
         path: &Path,
         access: Access,
-        start: Position,
-    ) -> Result<Self, LedgerError> {
+        starts: &[Position],
+    ) -> Result<(Self, Position), LedgerError> {
         let damaged = |what| LedgerError::Damaged {
             path: path.into(),
             what,
@@ -99,20 +100,36 @@ impl Head {
         let mut head = Self {
             file,
             path: path.into(),
-            journal: start.digest,
+            journal: [0; DIGEST],
             entry: Entry {
                 counter: 0,
-                end: start,
+                end: Position::default(),
             },
             is_whole: false,
             lost_newer: false,
         };
-        head.read()?;
-        Ok(head)
+        let journal = head.read_any()?;
+        let start = starts.iter().find(|start| start.digest == journal);
+        let start = start.ok_or_else(|| damaged(OF_ANOTHER))?;
+        head.journal = journal;
+        Ok((head, *start))
     }
 
     /// Reads what others have written.
     pub(super) fn read(&mut self) -> Result<(), LedgerError> {
+        let before = (self.entry, self.is_whole, self.lost_newer);
+        if self.read_any()? == self.journal {
+            return Ok(());
+        }
+        (self.entry, self.is_whole, self.lost_newer) = before;
+        Err(LedgerError::Damaged {
+            path: self.path.clone(),
+            what: OF_ANOTHER,
+        })
+    }
+
+    /// Reads the head of any journal, and returns the digest of its header.
+    fn read_any(&mut self) -> Result<[u8; DIGEST], LedgerError> {
         let damaged = |what| LedgerError::Damaged {
             path: self.path.clone(),
             what,
@@ -128,12 +145,9 @@ impl Head {
         self.is_whole = entries.len() == 2;
         let newest = entries.into_iter().max_by_key(|(_, entry)| entry.counter);
         let (journal, entry) = newest.ok_or_else(|| damaged("it can't be read"))?;
-        if journal != self.journal {
-            return Err(damaged("it belongs to another journal"));
-        }
         self.entry = entry;
         self.lost_newer = lost.is_some_and(|lost| is_newer(lost, entry.counter));
-        Ok(())
+        Ok(journal)
     }
 
     /// The end of the last record that was acknowledged.
@@ -237,6 +251,7 @@ fn is_newer(mut lost: [u8; LENGTH], counter: u64) -> bool {
     is_with(next) || !is_with(counter.wrapping_sub(1)) && said == next.to_le_bytes()
 }
 
+const OF_ANOTHER: &str = "it belongs to another journal";
 /// With the version of the format.
 const NAME: &[u8; 16] = b"pq-ca head 1\0\0\0\0";
 const DIGEST: usize = 32;

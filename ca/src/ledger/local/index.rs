@@ -21,22 +21,25 @@ use std::{fs, io};
 
 use redb::{
     Builder, Database, DatabaseError, Durability, Error, ReadOnlyDatabase, ReadOnlyTable,
-    ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, WriteTransaction,
+    ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, TableError,
+    WriteTransaction,
 };
 
 use sha2::{Digest, Sha256};
 
-use super::codec::Decoder;
 use super::files::{Access, OfMachine, create_anew, io_error, open_own, put_in_place};
 use super::head::Position;
 use super::order::{self, Key, Order};
-use super::row::{self, List, Listing, Lists, Row};
+use super::row::{List, Listing, Lists, Row};
 use super::storage::Storage;
 use crate::ledger::KeyHash;
+use crate::ledger::codec::Decoder;
+use crate::ledger::encoded;
 use crate::ledger::entry::State;
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
 use crate::ledger::generation::Generation;
+use crate::ledger::request_id::RequestId;
 use crate::ledger::serial_number::SerialNumber;
 
 /// The index, open for reading.
@@ -59,6 +62,8 @@ struct Tables {
     sums: Table,
     lists: Table,
     keys: Table,
+    /// `None` in an index of an earlier version, which knew no requests.
+    requests: Option<Table>,
     /// The database that contains the tables.
     _database: ReadOnlyDatabase,
 }
@@ -129,6 +134,10 @@ impl Index {
             sums: transaction.open_table(SUMS)?,
             lists: transaction.open_table(LISTS)?,
             keys: transaction.open_table(KEYS)?,
+            requests: match transaction.open_table(REQUESTS) {
+                Err(TableError::TableDoesNotExist(_)) => None,
+                table => Some(table?),
+            },
             _database: database,
         };
         // There are few, so all are read.
@@ -210,7 +219,7 @@ impl Index {
             kept.map_err(index_error(&self.path))?
                 .map_or(Ok(Vec::new()), |kept| {
                     let generations = unseal(GENERATIONS, kept.value())
-                        .and_then(|bytes| row::generations(&mut Decoder::new(bytes)));
+                        .and_then(|bytes| encoded::generations(&mut Decoder::new(bytes)));
                     generations.map_err(index_error(&self.path))
                 })
         })
@@ -228,7 +237,7 @@ impl Index {
             let checked = tables.check_sum(
                 &tables.keys,
                 &sum_of_keys(first),
-                beginning_with(first),
+                beginning_with(&[first]),
                 |other, number| {
                     if other == key.as_bytes() {
                         found = Some(SerialNumber::from_bytes(number).map_err(io::Error::other)?);
@@ -238,6 +247,38 @@ impl Index {
             );
             checked.map_err(index_error(&self.path))?;
             Ok(found)
+        })
+    }
+
+    /// The certificate that was issued for this request.
+    pub(super) fn of_request(
+        &self,
+        request: &RequestId,
+    ) -> Result<Option<SerialNumber>, LedgerError> {
+        let Some(tables) = &self.tables else {
+            return Ok(None);
+        };
+        guarded(&self.path, || {
+            let mut found = None;
+            // All that begin as this one does, to see that none is missing.
+            let [first, second, ..] = *request.as_bytes();
+            let summed = tables.requests.as_ref().map_or(Ok([0; SUM]), |requests| {
+                let part = beginning_with(&[first, second]);
+                sum_of(requests, part, |other, number| {
+                    if other == request.as_bytes() {
+                        found = Some(SerialNumber::from_bytes(number).map_err(io::Error::other)?);
+                    }
+                    Ok(())
+                })
+            });
+            let is_whole = summed.and_then(|sum| {
+                let kept = sum_in(&tables.sums, &sum_of_requests(request))?;
+                Ok(kept.unwrap_or_default() == sum)
+            });
+            match is_whole.map_err(index_error(&self.path))? {
+                true => Ok(found),
+                false => Err(index_error(&self.path)("something in it is missing")),
+            }
         })
     }
 
@@ -335,7 +376,7 @@ impl Index {
             guarded(&self.path, || {
                 let sum = sum_of_keys(first);
                 let checked =
-                    tables.check_sum(&tables.keys, &sum, beginning_with(first), |key, _| {
+                    tables.check_sum(&tables.keys, &sum, beginning_with(&[first]), |key, _| {
                         keys.insert(key.to_vec());
                         Ok(())
                     });
@@ -346,6 +387,7 @@ impl Index {
             .compromised
             .iter()
             .map(|key| key.as_bytes().to_vec());
+        let has_requests = self.all_requests()? == expected.requests;
         let has_keys = keys == known.collect();
         let mut has_lists = true;
         for (issuer, list) in &expected.lists {
@@ -356,6 +398,7 @@ impl Index {
             count().map_err(|cause: Error| index_error(&self.path)(cause))
         })?;
         let is_same = has_keys
+            && has_requests
             && has_lists
             && counts
                 == [
@@ -371,6 +414,39 @@ impl Index {
             true => Ok(()),
             false => Err(self.differs()),
         }
+    }
+
+    fn all_requests(&self) -> Result<BTreeMap<RequestId, SerialNumber>, LedgerError> {
+        let mut found = BTreeMap::new();
+        let Some(tables) = &self.tables else {
+            return Ok(found);
+        };
+        let Some(requests) = &tables.requests else {
+            return Ok(found);
+        };
+        let mut sums: BTreeMap<_, [u8; SUM]> = BTreeMap::new();
+        guarded(&self.path, || {
+            let read = (|| {
+                for entry in requests.range::<&[u8]>(..)? {
+                    let (key, sealed) = entry?;
+                    let number = unseal(key.value(), sealed.value())?;
+                    let request =
+                        RequestId::from_bytes(key.value().try_into().map_err(io::Error::other)?);
+                    let sum = sums.entry(sum_of_requests(&request)).or_default();
+                    add(sum, key.value(), sealed.value());
+                    let number = SerialNumber::from_bytes(number).map_err(io::Error::other)?;
+                    found.insert(request, number);
+                }
+                for (key, sum) in &sums {
+                    if sum_in(&tables.sums, key)? != Some(*sum) {
+                        return Err(io::Error::other("something in it is missing").into());
+                    }
+                }
+                Ok(())
+            })();
+            read.map_err(|cause: Error| index_error(&self.path)(cause))
+        })?;
+        Ok(found)
     }
 
     fn sum_of_all(&self, table: &Table) -> Result<[u8; SUM], LedgerError> {
@@ -446,10 +522,16 @@ fn all() -> Part {
     (Bound::Unbounded, Bound::Unbounded)
 }
 
-fn beginning_with(first: u8) -> Part {
-    let next = first.checked_add(1).map(|next| Bound::Excluded(vec![next]));
+fn beginning_with(first: &[u8]) -> Part {
+    // The last byte that has a next one is counted on, and those behind it are left out.
+    let last = first.iter().rposition(|byte| *byte < u8::MAX);
+    let next = last.map(|last| {
+        let mut next = first[..=last].to_vec();
+        next[last] += 1;
+        Bound::Excluded(next)
+    });
     (
-        Bound::Included(vec![first]),
+        Bound::Included(first.to_vec()),
         next.unwrap_or(Bound::Unbounded),
     )
 }
@@ -515,6 +597,7 @@ pub(super) struct Expected {
     pub(super) compromised: BTreeSet<KeyHash>,
     pub(super) clock: Option<u64>,
     pub(super) generations: Vec<Generation>,
+    pub(super) requests: BTreeMap<RequestId, SerialNumber>,
 }
 
 /// What the index lacks.
@@ -522,6 +605,7 @@ pub(super) struct News<'a, R> {
     pub(super) rows: R,
     pub(super) lists: &'a BTreeMap<String, Lists>,
     pub(super) compromised: &'a BTreeMap<KeyHash, SerialNumber>,
+    pub(super) requests: &'a BTreeMap<RequestId, SerialNumber>,
     /// The last time that the ledger knows, if it is another than in the index.
     pub(super) clock: Option<u64>,
     /// The generations of the issuing key, if they are others than in the index.
@@ -625,7 +709,7 @@ fn put<'a>(
     }
     if let Some(generations) = news.generations {
         let mut encoded = Vec::new();
-        row::put_generations(&mut encoded, generations);
+        encoded::put_generations(&mut encoded, generations);
         put_summed(&mut last, &mut sums, SUM_OF_LISTS, GENERATIONS, encoded)?;
     }
     let mut keys = transaction.open_table(KEYS)?;
@@ -639,6 +723,16 @@ fn put<'a>(
             key.as_bytes(),
             number,
         )?;
+    }
+    let mut requests = transaction.open_table(REQUESTS)?;
+    for (request, number) in news.requests {
+        let kept = sum_of_requests(request);
+        // Of few requests that begin alike; where there are none, no sum is kept.
+        if sum_in(&sums, &kept)?.is_none() {
+            put_sum(&mut sums, &kept, [0; SUM])?;
+        }
+        let number = number.as_bytes().to_vec();
+        put_summed(&mut requests, &mut sums, &kept, request.as_bytes(), number)?;
     }
     let mut clocks = transaction.open_table(CLOCKS)?;
     if let Some(clock) = news.clock {
@@ -701,6 +795,7 @@ fn create(path: &Path, end: Position) -> Result<(), LedgerError> {
             rows: core::iter::empty(),
             lists: &BTreeMap::new(),
             compromised: &BTreeMap::new(),
+            requests: &BTreeMap::new(),
             clock: None,
             generations: None,
         };
@@ -866,6 +961,8 @@ const LISTINGS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("listin
 const SUMS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("sums 4");
 /// The digests of keys that others may know, each with a certificate that was revoked for it.
 const KEYS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("keys 4");
+/// The requests for which certificates were issued. An index of an earlier version lacks this table until it is written.
+pub(super) const REQUESTS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("requests 4");
 /// The last time that the ledger knows.
 const CLOCKS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("clock 4");
 /// What is known of each issuer's revocation lists.
@@ -885,6 +982,12 @@ const GENERATIONS: &[u8] = &[0xff];
 /// The key of the sum of the digests of keys that begin with this byte.
 fn sum_of_keys(first: u8) -> [u8; 2] {
     [b'k', first]
+}
+
+/// The key of the sum of the requests that begin as this one does.
+fn sum_of_requests(request: &RequestId) -> [u8; 3] {
+    let [first, second, ..] = *request.as_bytes();
+    [b'r', first, second]
 }
 
 /// The key of the sum of an issuer's listings.

@@ -22,10 +22,11 @@ use pq_keys::random;
 use pq_x509::pki_types::UnixTime;
 use sha2::{Digest, Sha256};
 
-use super::codec::{Decoder, put_bytes, put_number};
 use super::files::{Access, Disk, Medium, Part, create_numbered, create_whole, io_error};
 use super::head::{Head, Position};
-use super::row::{self, List, Place, Row};
+use super::row::{List, Place, Row};
+use crate::ledger::codec::{Decoder, put_bytes, put_number};
+use crate::ledger::encoded;
 use crate::ledger::entry::{Entry, Issued, NewEntry, Revocation, State};
 use crate::ledger::error::LedgerError;
 use crate::ledger::generation::Generation;
@@ -37,7 +38,12 @@ pub(super) struct Journal {
     file: Box<dyn Medium>,
     path: PathBuf,
     access: Access,
+    format: u32,
+    /// What tells it from other journals.
+    identity: Vec<u8>,
     head: Head,
+    /// Where its records begin.
+    start: Position,
     end: Position,
     /// Whether a record was begun behind the end, and not finished.
     is_unfinished: bool,
@@ -79,18 +85,9 @@ pub(super) type Revocations = Vec<(Revocation, Vec<SerialNumber>)>;
 impl Journal {
     /// Makes an empty journal. Without a head it is none yet.
     pub(super) fn create(disk: &dyn Disk, path: &Path, head: &Path) -> Result<(), LedgerError> {
-        let mut header = Vec::with_capacity(HEADER as usize);
-        header.extend_from_slice(NAME);
-        header.extend_from_slice(&FORMAT.to_le_bytes());
         let mut identity = [0; 16];
         random::fill(&mut identity).map_err(NoRandomness::from)?;
-        header.extend_from_slice(&identity);
-        let digest = Sha256::digest(&header);
-        header.extend_from_slice(&digest);
-        let start = Position {
-            offset: HEADER,
-            digest: digest.into(),
-        };
+        let (header, start) = header(FORMAT, &identity);
         Head::create(disk, head, start)?;
         create_whole(disk, path, &header)
     }
@@ -116,7 +113,8 @@ impl Journal {
             Err(cause) => return Err(io_error("read", path)(cause)),
         }
         let (content, digest) = header.split_at(HEADER as usize - DIGEST);
-        let Some(([format, ..], _)) = content.strip_prefix(NAME).map(|rest| rest.as_chunks())
+        let Some((format, identity)) =
+            (content.strip_prefix(NAME)).and_then(|rest| rest.split_first_chunk())
         else {
             return Err(damaged("it is not a journal"));
         };
@@ -139,15 +137,18 @@ impl Journal {
                 known: OLDEST_FORMAT,
             });
         }
-        let start = Position {
-            offset: HEADER,
-            digest: computed.into(),
-        };
+        // The header that it had when it was made.
+        let starts = (OLDEST_FORMAT..=format).map(|format| self::header(format, identity).1);
+        let starts: Vec<_> = starts.collect();
+        let (head, start) = Head::open(disk, head, access, &starts)?;
         let journal = Self {
             file,
             path: path.into(),
             access,
-            head: Head::open(disk, head, access, start)?,
+            format,
+            identity: identity.to_vec(),
+            head,
+            start,
             end: start,
             is_unfinished: false,
             is_rest_empty: false,
@@ -227,10 +228,20 @@ impl Journal {
                 .read(end.offset - DIGEST as u64, &mut digest)
                 .map_err(io_error("read", &self.path))?;
         }
-        if digest != end.digest {
-            return Err(self.damaged(what));
+        let is_there = match end == self.start {
+            // Another process may have written the header anew.
+            true => self.headers().any(|start| start.digest == digest),
+            false => digest == end.digest,
+        };
+        match is_there {
+            true => Ok(()),
+            false => Err(self.damaged(what)),
         }
-        Ok(())
+    }
+
+    /// What the headers end with that this journal can have.
+    fn headers(&self) -> impl Iterator<Item = Position> {
+        (OLDEST_FORMAT..=FORMAT).map(|format| header(format, &self.identity).1)
     }
 
     /// The next record, or `None` at the end. The caller needs the turn.
@@ -383,12 +394,25 @@ impl Journal {
         Ok(event)
     }
 
+    /// Has the header say that it is of the present format, so that programs of before leave it alone.
+    fn raise_format(&mut self) -> Result<(), LedgerError> {
+        if self.format == FORMAT {
+            return Ok(());
+        }
+        let (header, _) = header(FORMAT, &self.identity);
+        let written = self.file.write(0, &header);
+        let written = written.and_then(|()| self.file.sync());
+        written.map_err(io_error("write", &self.path))?;
+        self.format = FORMAT;
+        Ok(())
+    }
+
     /// Appends certificates, and returns their rows.
     pub(super) fn append_issued(
         &mut self,
         entries: &[NewEntry<'_>],
     ) -> Result<Vec<Row>, LedgerError> {
-        self.append_certificates(ISSUED, entries.iter(), &[])
+        self.append_certificates(Certificates::Issued, entries.iter(), &[])
     }
 
     /// Appends certificates that were issued earlier with their revocations, and returns their rows.
@@ -399,20 +423,28 @@ impl Journal {
     ) -> Result<Vec<Row>, LedgerError> {
         let mut rest = Vec::new();
         put_revocations(&mut rest, revoked);
-        self.append_certificates(ADOPTED, entries, &rest)
+        self.append_certificates(Certificates::Adopted, entries, &rest)
     }
 
     fn append_certificates<'a>(
         &mut self,
-        kind: u8,
+        kind: Certificates,
         entries: impl ExactSizeIterator<Item = &'a NewEntry<'a>> + Clone,
         rest: &[u8],
     ) -> Result<Vec<Row>, LedgerError> {
-        let mut start = vec![kind];
+        // Without anything new, records are as earlier programs wrote them, and read them.
+        let has_origin = (entries.clone()).any(|entry| encoded::has_origin(&entry.issued));
+        if has_origin {
+            self.raise_format()?;
+        }
+        let mut start = vec![kind.number(has_origin)];
         put_number(&mut start, entries.len() as u64);
         let heads = entries.clone().map(|entry| {
             let mut head = Vec::new();
-            row::put_issued(&mut head, &entry.issued);
+            encoded::put_issued(&mut head, &entry.issued);
+            if has_origin {
+                encoded::put_origin(&mut head, &entry.issued);
+            }
             put_number(&mut head, entry.certificate.len() as u64);
             head
         });
@@ -456,7 +488,7 @@ impl Journal {
     ) -> Result<(), LedgerError> {
         let mut body = vec![REINSTATED];
         put_bytes(&mut body, number.as_bytes());
-        row::put_time(&mut body, at);
+        encoded::put_time(&mut body, at);
         put_bytes(&mut body, by.as_bytes());
         self.append(&[&body])
     }
@@ -482,7 +514,7 @@ impl Journal {
     /// Appends the confirmation of a time.
     pub(super) fn append_confirmed(&mut self, at: UnixTime, by: &str) -> Result<(), LedgerError> {
         let mut body = vec![CONFIRMED];
-        row::put_time(&mut body, at);
+        encoded::put_time(&mut body, at);
         put_bytes(&mut body, by.as_bytes());
         self.append(&[&body])
     }
@@ -494,8 +526,8 @@ impl Journal {
         generations: &[Generation],
     ) -> Result<Vec<Row>, LedgerError> {
         let mut rest = Vec::new();
-        row::put_generations(&mut rest, generations);
-        self.append_certificates(SUCCEEDED, entries.iter(), &rest)
+        encoded::put_generations(&mut rest, generations);
+        self.append_certificates(Certificates::Succeeded, entries.iter(), &rest)
     }
 
     /// Reads a certificate.
@@ -696,6 +728,42 @@ fn buffer(length: u64) -> usize {
     usize::try_from(length).map_or(BUFFER, |length| length.clamp(DIGEST, BUFFER))
 }
 
+/// What a record with certificates is for.
+#[derive(Clone, Copy)]
+enum Certificates {
+    Issued,
+    Adopted,
+    Succeeded,
+}
+
+impl Certificates {
+    fn number(self, has_origin: bool) -> u8 {
+        match (self, has_origin) {
+            (Self::Issued, false) => ISSUED,
+            (Self::Issued, true) => ISSUED_WITH_ORIGIN,
+            (Self::Adopted, false) => ADOPTED,
+            (Self::Adopted, true) => ADOPTED_WITH_ORIGIN,
+            (Self::Succeeded, false) => SUCCEEDED,
+            (Self::Succeeded, true) => SUCCEEDED_WITH_ORIGIN,
+        }
+    }
+}
+
+/// The header of a journal of this format, and where its records begin.
+fn header(format: u32, identity: &[u8]) -> (Vec<u8>, Position) {
+    let mut header = Vec::with_capacity(HEADER as usize);
+    header.extend_from_slice(NAME);
+    header.extend_from_slice(&format.to_le_bytes());
+    header.extend_from_slice(identity);
+    let digest = Sha256::digest(&header);
+    header.extend_from_slice(&digest);
+    let start = Position {
+        offset: HEADER,
+        digest: digest.into(),
+    };
+    (header, start)
+}
+
 enum Found {
     /// No record: there are zeros instead of a length.
     Nothing,
@@ -717,11 +785,15 @@ fn first_not_zero(bytes: &[u8]) -> Option<usize> {
 /// Reads the body of a record that starts at `start`.
 fn event(mut decoder: Decoder<impl Read>, start: u64) -> io::Result<Event> {
     Ok(match decoder.byte()? {
-        ISSUED => Event::Issued(rows(&mut decoder, start)?),
+        ISSUED => Event::Issued(rows(&mut decoder, start, false)?),
+        ISSUED_WITH_ORIGIN => Event::Issued(rows(&mut decoder, start, true)?),
         REVOKED => Event::Revoked(revocations(&mut decoder)?),
-        ADOPTED => Event::Adopted(rows(&mut decoder, start)?, revocations(&mut decoder)?),
+        kind @ (ADOPTED | ADOPTED_WITH_ORIGIN) => Event::Adopted(
+            rows(&mut decoder, start, kind == ADOPTED_WITH_ORIGIN)?,
+            revocations(&mut decoder)?,
+        ),
         REINSTATED => Event::Reinstated {
-            number: row::serial_number(&mut decoder)?,
+            number: encoded::serial_number(&mut decoder)?,
         },
         LISTED => Event::Listed {
             issuer: decoder.text()?,
@@ -732,9 +804,12 @@ fn event(mut decoder: Decoder<impl Read>, start: u64) -> io::Result<Event> {
             list: list(&mut decoder)?,
         },
         CONFIRMED => Event::Confirmed {
-            at: row::time(&mut decoder)?,
+            at: encoded::time(&mut decoder)?,
         },
-        SUCCEEDED => Event::Succeeded(rows(&mut decoder, start)?, row::generations(&mut decoder)?),
+        kind @ (SUCCEEDED | SUCCEEDED_WITH_ORIGIN) => Event::Succeeded(
+            rows(&mut decoder, start, kind == SUCCEEDED_WITH_ORIGIN)?,
+            encoded::generations(&mut decoder)?,
+        ),
         _ => return Err(ErrorKind::InvalidData.into()),
     })
 }
@@ -747,10 +822,13 @@ fn list(decoder: &mut Decoder<impl Read>) -> io::Result<List> {
 }
 
 /// Reads the certificates in the body of a record that starts at `start`.
-fn rows(decoder: &mut Decoder<impl Read>, start: u64) -> io::Result<Vec<Row>> {
+fn rows(decoder: &mut Decoder<impl Read>, start: u64, has_origin: bool) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for _ in 0..decoder.number()? {
-        let issued = row::issued(decoder)?;
+        let mut issued = encoded::issued(decoder)?;
+        if has_origin {
+            encoded::read_origin(decoder, &mut issued)?;
+        }
         let certificate = decoder.bytes()?;
         let length = certificate.len() as u64;
         let place = Place {
@@ -766,7 +844,7 @@ fn rows(decoder: &mut Decoder<impl Read>, start: u64) -> io::Result<Vec<Row>> {
 fn put_revocations(body: &mut Vec<u8>, revoked: &[(Revocation, Vec<SerialNumber>)]) {
     put_number(body, revoked.len() as u64);
     for (revocation, numbers) in revoked {
-        row::put_revocation(body, revocation);
+        encoded::put_revocation(body, revocation);
         put_number(body, numbers.len() as u64);
         for number in numbers {
             put_bytes(body, number.as_bytes());
@@ -777,8 +855,8 @@ fn put_revocations(body: &mut Vec<u8>, revoked: &[(Revocation, Vec<SerialNumber>
 fn revocations(decoder: &mut Decoder<impl Read>) -> io::Result<Revocations> {
     let mut revoked = Vec::new();
     for _ in 0..decoder.number()? {
-        let revocation = row::revocation(decoder)?;
-        let numbers = (0..decoder.number()?).map(|_| row::serial_number(decoder));
+        let revocation = encoded::revocation(decoder)?;
+        let numbers = (0..decoder.number()?).map(|_| encoded::serial_number(decoder));
         revoked.push((revocation, numbers.collect::<io::Result<_>>()?));
     }
     Ok(revoked)
@@ -796,9 +874,10 @@ fn row_of(issued: Issued, place: Place) -> Row {
 }
 
 const NAME: &[u8; 12] = b"pq-ca ledger";
-/// Format 4 has records of generations, and is otherwise as format 3. A journal keeps its format, which its digests cover,
-/// when this program appends such a record; programs that know only format 3 call that damage, and change nothing.
-const FORMAT: u32 = 4;
+/// Format 4 has records of generations, and is otherwise as format 3. Format 5 has records of certificates with how they
+/// came about. Before such a record is appended, an earlier journal's header is written anew, so that earlier programs
+/// say that it is of a newer one. Its digests go on from the header that it had, by which its head knows it.
+const FORMAT: u32 = 5;
 const OLDEST_FORMAT: u32 = 3;
 /// How many bytes are before the first record.
 const HEADER: u64 = 64;
@@ -823,3 +902,6 @@ const CONFIRMED: u8 = 5;
 const WRITTEN: u8 = 6;
 const ADOPTED: u8 = 7;
 const SUCCEEDED: u8 = 8;
+const ISSUED_WITH_ORIGIN: u8 = 9;
+const ADOPTED_WITH_ORIGIN: u8 = 10;
+const SUCCEEDED_WITH_ORIGIN: u8 = 11;

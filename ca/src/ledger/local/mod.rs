@@ -16,7 +16,6 @@
 // This room uses the files beside it: condition, entry, error, filter, generation, name, serial_number and stage.
 
 mod books;
-mod codec;
 mod files;
 mod head;
 mod index;
@@ -56,6 +55,7 @@ use super::entry::{AdoptedEntry, Entry, NewEntry, Revocation, Revoked};
 use super::error::LedgerError;
 use super::filter::Filter;
 use super::generation::Generation;
+use super::request_id::RequestId;
 use super::serial_number::SerialNumber;
 use super::{KeyHash, Ledger};
 
@@ -384,6 +384,10 @@ impl Ledger for LocalLedger {
 
     fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, LedgerError> {
         self.turn(|books, _| books.entry(number))
+    }
+
+    fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, LedgerError> {
+        self.turn(|books, _| books.of_request(request))
     }
 
     fn certificate(

@@ -5,8 +5,8 @@
 
 use pq_x509::pki_types::UnixTime;
 
-use super::codec::put_bytes;
 use super::row::Row;
+use crate::ledger::codec::put_bytes;
 use crate::ledger::filter::{Filter, NameFilter};
 use crate::ledger::name;
 use crate::ledger::serial_number::SerialNumber;

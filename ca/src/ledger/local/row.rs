@@ -1,16 +1,16 @@
 //! The data that journal and index have about one certificate.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 
 use pq_x509::pki_types::UnixTime;
-use pq_x509::revocation::CrlReason;
 
-use super::codec::{Decoder, put_bytes, put_number};
-use crate::ledger::entry::{Entry, Issued, Revocation, State};
-use crate::ledger::generation::Generation;
-use crate::ledger::serial_number::SerialNumber;
-use crate::ledger::stage::Stage;
-use crate::ledger::{KEPT, KeyHash};
+use crate::ledger::KEPT;
+use crate::ledger::codec::{Decoder, put_number};
+use crate::ledger::encoded::{
+    has_origin, issued, put_issued, put_origin, put_revocation, put_time, read_origin, revocation,
+    time,
+};
+use crate::ledger::entry::{Entry, Revocation, State};
 
 /// An entry, and further data about it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -118,26 +118,32 @@ impl Row {
         put_number(&mut out, self.place.offset);
         put_number(&mut out, self.place.length);
         out.extend_from_slice(&self.place.digest);
+        let has_origin = has_origin(&self.entry.issued);
+        let with_origin = if has_origin { WITH_ORIGIN } else { 0 };
         match &self.entry.state {
-            State::Valid => out.push(VALID),
+            State::Valid => out.push(VALID | with_origin),
             State::Revoked(revocation) => {
-                out.push(REVOKED);
+                out.push(REVOKED | with_origin);
                 put_revocation(&mut out, revocation);
                 put_number(&mut out, self.last_list);
             }
+        }
+        if has_origin {
+            put_origin(&mut out, &self.entry.issued);
         }
         out
     }
 
     pub(super) fn decode(bytes: &[u8]) -> io::Result<Self> {
         let mut decoder = Decoder::new(bytes);
-        let issued = issued(&mut decoder)?;
+        let mut issued = issued(&mut decoder)?;
         let place = Place {
             offset: decoder.number()?,
             length: decoder.number()?,
             digest: decoder.array()?,
         };
-        let (state, last_list) = match decoder.byte()? {
+        let kind = decoder.byte()?;
+        let (state, last_list) = match kind & !WITH_ORIGIN {
             VALID => (State::Valid, 0),
             REVOKED => {
                 let revocation = revocation(&mut decoder)?;
@@ -145,6 +151,9 @@ impl Row {
             }
             _ => return Err(ErrorKind::InvalidData.into()),
         };
+        if kind & WITH_ORIGIN != 0 {
+            read_origin(&mut decoder, &mut issued)?;
+        }
         Ok(Self {
             entry: Entry { issued, state },
             place,
@@ -155,124 +164,5 @@ impl Row {
 
 const VALID: u8 = 0;
 const REVOKED: u8 = 1;
-
-pub(super) fn put_issued(out: &mut Vec<u8>, issued: &Issued) {
-    put_bytes(out, issued.serial_number.as_bytes());
-    for text in [
-        &issued.issuer,
-        &issued.subject,
-        &issued.profile,
-        &issued.key_algorithm,
-        &issued.by,
-    ] {
-        put_bytes(out, text.as_bytes());
-    }
-    out.extend_from_slice(issued.key.as_bytes());
-    put_number(out, issued.halves.len() as u64);
-    for half in &issued.halves {
-        out.extend_from_slice(half.as_bytes());
-    }
-    for time in [issued.not_before, issued.not_after, issued.at] {
-        put_time(out, time);
-    }
-    put_number(out, issued.names.len() as u64);
-    for name in &issued.names {
-        put_bytes(out, name.as_bytes());
-    }
-}
-
-pub(super) fn issued(decoder: &mut Decoder<impl Read>) -> io::Result<Issued> {
-    let mut issued = Issued {
-        serial_number: serial_number(decoder)?,
-        issuer: decoder.text()?,
-        subject: decoder.text()?,
-        profile: decoder.text()?,
-        key_algorithm: decoder.text()?,
-        by: decoder.text()?,
-        key: KeyHash::from_bytes(decoder.array()?),
-        halves: (0..decoder.number()?)
-            .map(|_| Ok(KeyHash::from_bytes(decoder.array()?)))
-            .collect::<io::Result<_>>()?,
-        not_before: time(decoder)?,
-        not_after: time(decoder)?,
-        at: time(decoder)?,
-        names: Vec::new(),
-    };
-    for _ in 0..decoder.number()? {
-        issued.names.push(decoder.text()?);
-    }
-    Ok(issued)
-}
-
-pub(super) fn put_revocation(out: &mut Vec<u8>, revocation: &Revocation) {
-    put_time(out, revocation.at);
-    put_number(out, revocation.reason as u64);
-    put_bytes(out, revocation.by.as_bytes());
-}
-
-pub(super) fn revocation(decoder: &mut Decoder<impl Read>) -> io::Result<Revocation> {
-    Ok(Revocation {
-        at: time(decoder)?,
-        reason: u32::try_from(decoder.number()?)
-            .ok()
-            .and_then(|number| CrlReason::try_from(number).ok())
-            .ok_or(ErrorKind::InvalidData)?,
-        by: decoder.text()?,
-    })
-}
-
-pub(super) fn serial_number(decoder: &mut Decoder<impl Read>) -> io::Result<SerialNumber> {
-    SerialNumber::from_bytes(&decoder.bytes()?).map_err(|_| ErrorKind::InvalidData.into())
-}
-
-pub(super) fn put_time(out: &mut Vec<u8>, time: UnixTime) {
-    put_number(out, time.as_secs());
-}
-
-pub(super) fn time(decoder: &mut Decoder<impl Read>) -> io::Result<UnixTime> {
-    let seconds = decoder.number()?;
-    Ok(UnixTime::since_unix_epoch(core::time::Duration::from_secs(
-        seconds,
-    )))
-}
-
-pub(super) fn put_generations(out: &mut Vec<u8>, generations: &[Generation]) {
-    put_number(out, generations.len() as u64);
-    for generation in generations {
-        put_bytes(out, generation.name.as_bytes());
-        put_number(out, generation.chain.len() as u64);
-        for certificate in &generation.chain {
-            put_bytes(out, certificate);
-        }
-        out.push(match generation.stage {
-            Stage::Published => 0,
-            Stage::Issuing => 1,
-            Stage::Retired => 2,
-            Stage::Ended => 3,
-        });
-        put_time(out, generation.since);
-        put_bytes(out, generation.by.as_bytes());
-    }
-}
-
-pub(super) fn generations(decoder: &mut Decoder<impl Read>) -> io::Result<Vec<Generation>> {
-    let mut generations = Vec::new();
-    for _ in 0..decoder.number()? {
-        generations.push(Generation {
-            name: decoder.text()?,
-            chain: (0..decoder.number()?)
-                .map(|_| Ok(decoder.bytes()?.into()))
-                .collect::<io::Result<_>>()?,
-            stage: match decoder.byte()? {
-                0 => Stage::Published,
-                1 => Stage::Issuing,
-                2 => Stage::Retired,
-                3 => Stage::Ended,
-                _ => return Err(ErrorKind::InvalidData.into()),
-            },
-            since: time(decoder)?,
-            by: decoder.text()?,
-        });
-    }
-    Ok(generations)
-}
+/// With how it came about, at the end.
+const WITH_ORIGIN: u8 = 2;

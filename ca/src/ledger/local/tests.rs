@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
@@ -17,7 +17,8 @@ use super::*;
 use crate::ledger::KEPT;
 use crate::ledger::entry::Issued;
 use crate::ledger::suite::{
-    Place, Reopened, at, entry, find, issued, next_list, number, record, revocation,
+    Place, Reopened, at, entry, find, issued, new_entry, next_list, number, record, request,
+    requested, revocation,
 };
 
 mod damage;
@@ -243,14 +244,14 @@ fn a_journal_that_is_none_or_is_newer_is_refused() {
         fs::write(place.join(JOURNAL), contents).unwrap();
         open_and_read(&place).unwrap_err()
     };
-    for (version, is_newer) in [(5, true), (2, false)] {
+    for (version, is_newer) in [(6, true), (2, false)] {
         let mut header = whole[..32].to_vec();
         header[12] = version;
         header.extend_from_slice(&Sha256::digest(&header));
         let error = open(&header);
         match is_newer {
             true => assert!(
-                matches!(error, LedgerError::Newer { format: 5, .. }),
+                matches!(error, LedgerError::Newer { format: 6, .. }),
                 "{error}"
             ),
             false => assert!(
@@ -464,4 +465,152 @@ fn readers_and_writers_take_turns() {
     });
     let reader = LocalLedger::open_read_only(&place).unwrap();
     assert_eq!(find(&reader, &Filter::all()).len(), 30);
+}
+
+/// A ledger as a program of format 4 or 3 left it, whose header is the only thing that differs while nothing is in it.
+fn of_format(format: u32) -> (PathBuf, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("ledger");
+    drop(LocalLedger::create(&place).unwrap());
+    let journal = place.join(JOURNAL);
+    let mut header = fs::read(&journal).unwrap();
+    header[12..16].copy_from_slice(&format.to_le_bytes());
+    let digest = Sha256::digest(&header[..32]);
+    header[32..64].copy_from_slice(&digest);
+    fs::write(&journal, &header).unwrap();
+    let start = Position {
+        offset: 64,
+        digest: digest.into(),
+    };
+    fs::remove_file(place.join(HEAD)).unwrap();
+    Head::create(&OfMachine, &place.join(HEAD), start).unwrap();
+    (place, folder)
+}
+
+fn format_of(place: &Path) -> u8 {
+    fs::read(place.join(JOURNAL)).unwrap()[12]
+}
+
+/// A ledger of an earlier program is read and goes on, with its index or without, and becomes one of this version with the
+/// first certificate of which is known how it came about: before the programs of then would find a record that they don't
+/// know.
+#[test]
+fn ledgers_of_earlier_programs_go_on() {
+    for format in [3, 4] {
+        for has_index in [false, true] {
+            let (place, _keep) = of_format(format);
+            let open = || match has_index {
+                true => indexed(&place),
+                false => LocalLedger::open(&place).unwrap(),
+            };
+            let ledger = open();
+            record(&ledger, [issued(1), issued(2)]);
+            let revoked = revocation(30, CrlReason::KeyCompromise);
+            ledger.revoke(&number(1), &revoked).unwrap();
+            drop(ledger);
+            let before = fs::read(place.join(JOURNAL)).unwrap();
+            assert_eq!(u32::from(before[12]), format, "nothing new is in it");
+            // One that has it open meanwhile goes on, too.
+            let (ledger, other) = (open(), open());
+            assert_eq!(other.entry(&number(2)).unwrap(), Some(entry(issued(2))));
+            assert_eq!(ledger.of_request(&request(3)).unwrap(), None);
+            record(&ledger, [requested(3, request(3))]);
+            record(&other, [requested(4, request(4))]);
+            let again = other.record(&[new_entry(requested(5, request(3)))]);
+            assert!(matches!(again, Err(LedgerError::RequestTaken { .. })));
+            drop((ledger, other));
+            let after = fs::read(place.join(JOURNAL)).unwrap();
+            assert_eq!(after[12], 5);
+            let end = before.len() - before.iter().rev().take_while(|byte| **byte == 0).count();
+            assert_eq!(after[64..end], before[64..end], "records stay as they are");
+            for ledger in [open(), LocalLedger::open_read_only(&place).unwrap()] {
+                ledger.check().unwrap();
+                let all = find(&ledger, &Filter::all());
+                let [first, second, third, fourth] = &all[..] else {
+                    panic!("{all:?}");
+                };
+                assert_eq!(first.revocation(), Some(&revoked));
+                assert_eq!(*second, entry(issued(2)));
+                assert_eq!(*third, entry(requested(3, request(3))));
+                assert_eq!(*fourth, entry(requested(4, request(4))));
+                let known = ledger.of_request(&request(4)).unwrap();
+                assert_eq!(known.as_ref(), Some(fourth));
+            }
+        }
+    }
+}
+
+/// Several at once, of which one is the first with something new.
+#[test]
+fn two_programs_raise_the_format_at_once() {
+    let (place, _keep) = of_format(4);
+    thread::scope(|scope| {
+        for first in [10, 20, 30] {
+            let place = &place;
+            scope.spawn(move || {
+                let ledger = LocalLedger::open(place).unwrap();
+                for n in first..first + 5 {
+                    record(&ledger, [requested(n, request(n as u8))]);
+                }
+            });
+        }
+    });
+    assert_eq!(format_of(&place), 5);
+    let ledger = LocalLedger::open(&place).unwrap();
+    assert_eq!(find(&ledger, &Filter::all()).len(), 15);
+    ledger.check().unwrap();
+}
+
+/// What the programs of before say of a ledger that has something new.
+#[test]
+fn a_newer_format_is_told() {
+    let (ledger, folder) = in_a_folder();
+    let place = folder.path().join("ledger");
+    record(&ledger, [requested(1, request(1))]);
+    drop(ledger);
+    let journal = place.join(JOURNAL);
+    let mut bytes = fs::read(&journal).unwrap();
+    bytes[12] = 6;
+    let digest = Sha256::digest(&bytes[..32]);
+    bytes[32..64].copy_from_slice(&digest);
+    fs::write(&journal, bytes).unwrap();
+    let error = LocalLedger::open(&place).unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "has format 6, and this program knows 5; use the newer version that wrote it"
+        ),
+        "{error}"
+    );
+}
+
+/// An index that lost what a request was answered by does not let it be answered again.
+#[test]
+fn a_request_that_the_index_lost_is_noticed() {
+    let (ledger, folder) = always_indexed();
+    record(
+        &ledger,
+        [requested(1, request(1)), requested(2, request(2))],
+    );
+    drop(ledger);
+    let place = folder.path().join("ledger");
+    let lose: [fn(&redb::WriteTransaction); 2] = [
+        |transaction| {
+            let mut requests = transaction.open_table(index::REQUESTS).unwrap();
+            requests.remove(&request(1).as_bytes()[..]).unwrap();
+        },
+        |transaction| {
+            transaction.delete_table(index::REQUESTS).unwrap();
+        },
+    ];
+    for lose in lose {
+        let database = index::writable(&place.join(INDEX)).unwrap();
+        let transaction = database.begin_write().unwrap();
+        lose(&transaction);
+        transaction.commit().unwrap();
+        drop(database);
+        let ledger = LocalLedger::open(&place).unwrap();
+        ledger.check().unwrap_err();
+        let again = ledger.record(&[new_entry(requested(3, request(1)))]);
+        assert!(matches!(again, Err(LedgerError::Index { .. })), "{again:?}");
+    }
 }

@@ -8,9 +8,10 @@ use sha2::{Digest, Sha256};
 
 use super::session::Session;
 use crate::ledger::KeyHash;
+use crate::ledger::request_id::RequestId;
 use crate::ledger::serial_number::SerialNumber;
 
-/// How many locks all certificates share, and all keys: a server has room for some thousand locks.
+/// How many locks all certificates share, all keys, and all requests: a server has room for some thousand locks.
 const SHARES: u64 = 512;
 
 /// Locks that a change needs, in the order in which they are taken.
@@ -45,6 +46,11 @@ impl Locks {
     /// Whether others may know a key.
     pub(super) fn key(&mut self, key: &KeyHash, hold: Hold) {
         self.add(b"key", share(key.as_bytes()), hold);
+    }
+
+    /// Which certificate a request has.
+    pub(super) fn request(&mut self, request: &RequestId, hold: Hold) {
+        self.add(b"request", share(request.as_bytes()), hold);
     }
 
     /// An issuer's lists, and what its next one has.

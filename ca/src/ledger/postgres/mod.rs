@@ -39,6 +39,7 @@ use super::entry::{AdoptedEntry, Entry, Issued, NewEntry, Revocation, Revoked};
 use super::error::LedgerError;
 use super::filter::Filter;
 use super::generation::Generation;
+use super::request_id::RequestId;
 use super::serial_number::SerialNumber;
 use super::{KeyHash, Ledger};
 
@@ -179,6 +180,15 @@ impl Ledger for PostgresLedger {
         self.call(async move |worker| {
             worker
                 .read(async |session| session.entry(&number).await)
+                .await
+        })
+    }
+
+    fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, LedgerError> {
+        let request = *request;
+        self.call(async move |worker| {
+            worker
+                .read(async |session| session.of_request(&request).await)
                 .await
         })
     }

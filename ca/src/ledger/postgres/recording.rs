@@ -10,7 +10,7 @@ use super::changing::Worker;
 use super::clock::Clock;
 use super::conditions::Owned;
 use super::locks::{Hold, Locks, digest};
-use super::rows::{seconds, serial_number};
+use super::rows::{request_id, seconds, serial_number};
 use super::searching::indexed;
 use super::session::{Session, Stop, column};
 use super::text::{escaped, lines};
@@ -18,6 +18,7 @@ use crate::ledger::KeyHash;
 use crate::ledger::entry::{AdoptedEntry, Issued, NewEntry, Revocation};
 use crate::ledger::error::LedgerError;
 use crate::ledger::name;
+use crate::ledger::request_id::RequestId;
 use crate::ledger::serial_number::SerialNumber;
 
 /// A certificate as it is written.
@@ -93,6 +94,7 @@ impl Worker {
         let mut locks = Locks::default();
         let mut compromised = BTreeMap::new();
         locks.records(Hold::Shared);
+        lock_requests(&mut locks, adopted.iter().map(|one| &one.entry));
         for AdoptedEntry { entry, revocation } in adopted {
             let issued = &entry.issued;
             let is_compromise = revocation.as_ref().is_some_and(Revocation::is_compromise);
@@ -112,7 +114,8 @@ impl Worker {
         self.change(async |session| {
             session.lock(&locks).await?;
             let entries = adopted.iter().map(|one| &one.entry);
-            session.check_numbers_are_free(entries).await?;
+            session.check_numbers_are_free(entries.clone()).await?;
+            session.check_requests_are_free(entries).await?;
             if (adopted.iter().filter_map(|one| one.revocation.as_ref()))
                 .any(|one| one.reason == CrlReason::RemoveFromCRL)
             {
@@ -140,10 +143,24 @@ impl Worker {
     }
 }
 
+/// Adds locks on requests, where several are answered at once: two that answer the same ones in different orders would wait
+/// for each other. A single one waits in the index, and not for those that share a lock with it.
+fn lock_requests<'e>(
+    locks: &mut Locks,
+    entries: impl ExactSizeIterator<Item = &'e NewEntry<'static>>,
+) {
+    if entries.len() > 1 {
+        for request in entries.filter_map(|entry| entry.issued.request) {
+            locks.request(&request, Hold::Alone);
+        }
+    }
+}
+
 /// The locks of a change that records certificates under conditions.
-pub(super) fn locks_to_record(entries: &[NewEntry<'_>], conditions: &[Owned]) -> Locks {
+pub(super) fn locks_to_record(entries: &[NewEntry<'static>], conditions: &[Owned]) -> Locks {
     let mut locks = Locks::default();
     locks.records(Hold::Shared);
+    lock_requests(&mut locks, entries.iter());
     for entry in entries {
         for key in entry.issued.keys() {
             locks.key(&key, Hold::Shared);
@@ -162,12 +179,14 @@ impl Session<'_> {
             return Ok(());
         }
         let keys = entries.iter().flat_map(|entry| entry.issued.keys());
-        let (free, keys, clock) = tokio::join!(
+        let (free, unanswered, keys, clock) = tokio::join!(
             self.check_numbers_are_free(entries.iter()),
+            self.check_requests_are_free(entries.iter()),
             self.check_keys(keys),
             self.clock(),
         );
         free?;
+        unanswered?;
         keys?;
         let clock: Clock = clock?;
         for entry in entries {
@@ -207,6 +226,51 @@ impl Session<'_> {
         }
     }
 
+    async fn check_requests_are_free<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e NewEntry<'static>>,
+    ) -> Result<(), Stop> {
+        let mut numbers = BTreeMap::new();
+        for Issued {
+            serial_number: number,
+            request,
+            ..
+        } in entries.map(|entry| &entry.issued)
+        {
+            let Some(request) = *request else { continue };
+            if let Some(number) = numbers.insert(request, *number) {
+                return Err(LedgerError::RequestTaken { request, number }.into());
+            }
+        }
+        match self.request_taken(numbers.into_keys()).await? {
+            Some(taken) => Err(taken.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether one of these requests has its certificate.
+    async fn request_taken(
+        &self,
+        requests: impl Iterator<Item = RequestId>,
+    ) -> Result<Option<LedgerError>, Stop> {
+        let requests: Vec<_> = requests.collect();
+        if requests.is_empty() {
+            return Ok(None);
+        }
+        let asked: Vec<&[u8]> = requests.iter().map(|one| &one.as_bytes()[..]).collect();
+        let statement = "SELECT request, serial FROM @.certificates WHERE request = ANY ($1) ORDER BY request LIMIT 1";
+        let taken = self
+            .query(statement, &[(&asked, Type::BYTEA_ARRAY)])
+            .await?;
+        let taken = taken.first().map(|row| {
+            Ok::<_, Failure>(LedgerError::RequestTaken {
+                request: request_id(column(row, 0)?)?,
+                number: serial_number(column(row, 1)?)?,
+            })
+        });
+        Ok(taken.transpose()?)
+    }
+
     /// That nobody else may know certificates' keys.
     pub(super) async fn check_keys(&self, keys: impl Iterator<Item = KeyHash>) -> Result<(), Stop> {
         let compromised = self.compromised(&keys.collect::<Vec<_>>()).await?;
@@ -216,7 +280,7 @@ impl Session<'_> {
         }
     }
 
-    /// Writes certificates, unless one of the numbers was taken meanwhile.
+    /// Writes certificates, unless one of the numbers or requests was taken meanwhile.
     async fn write(&self, written: &[Written<'_>]) -> Result<(), Stop> {
         let issued = || written.iter().map(|one| &one.entry.issued);
         let revocation = || written.iter().map(|one| one.revocation.as_ref());
@@ -254,6 +318,15 @@ impl Session<'_> {
             .map(|one| one.map(|one| escaped(&one.by)))
             .collect();
 
+        let requests = issued().map(|one| one.request.as_ref().map(|one| &one.as_bytes()[..]));
+        let requests: Vec<Option<&[u8]>> = requests.collect();
+        let policies = issued().map(|one| one.policy.as_ref().map(|one| &one.digest[..]));
+        let policies: Vec<Option<&[u8]>> = policies.collect();
+        let readers = issued().map(|one| one.policy.as_ref().map(|one| escaped(&one.reader)));
+        let readers: Vec<Option<String>> = readers.collect();
+        let evidence = issued().map(|one| one.evidence.as_ref().map(|one| escaped(one.as_str())));
+        let evidence: Vec<Option<String>> = evidence.collect();
+
         let named = Named::of(issued())?;
         let keyed = Keyed::of(issued());
 
@@ -262,18 +335,19 @@ impl Session<'_> {
                 "WITH recorded AS (
                     INSERT INTO @.certificates (serial, issuer, issuer_id, subject, names, not_before, not_after,
                         profile, key_algorithm, key, halves, requester, issued_at, era, certificate,
-                        revoked_at, reason, revoked_by, last_list)
+                        revoked_at, reason, revoked_by, request, policy, policy_reader, evidence, last_list)
                     SELECT n.serial, n.issuer, n.issuer_id, n.subject, n.names, n.not_before, n.not_after,
                         n.profile, n.key_algorithm, n.key, n.halves, n.requester, n.issued_at, n.era, n.certificate,
-                        n.revoked_at, n.reason, n.revoked_by,
+                        n.revoked_at, n.reason, n.revoked_by, n.request, n.policy, n.policy_reader, n.evidence,
                         CASE WHEN n.reason IS NOT NULL THEN
                             COALESCE((SELECT l.begun FROM @.lists l WHERE l.issuer_id = n.issuer_id), 0)
                         END
-                    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+                    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $24,
+                        $25, $26, $27)
                         AS n (serial, issuer, issuer_id, subject, names, not_before, not_after, profile,
                             key_algorithm, key, halves, requester, issued_at, era, certificate,
-                            revoked_at, reason, revoked_by)
-                    ON CONFLICT (serial) DO NOTHING RETURNING serial
+                            revoked_at, reason, revoked_by, request, policy, policy_reader, evidence)
+                    ON CONFLICT DO NOTHING RETURNING serial
                 ), named AS (
                     INSERT INTO @.names (name, not_after, serial) SELECT * FROM unnest($19, $20, $21)
                     ON CONFLICT DO NOTHING
@@ -309,15 +383,22 @@ impl Session<'_> {
                     (&named.serials, Type::BYTEA_ARRAY),
                     (&keyed.keys, Type::BYTEA_ARRAY),
                     (&keyed.serials, Type::BYTEA_ARRAY),
+                    (&requests, Type::BYTEA_ARRAY),
+                    (&policies, Type::BYTEA_ARRAY),
+                    (&readers, Type::TEXT_ARRAY),
+                    (&evidence, Type::TEXT_ARRAY),
                 ],
             )
             .await?;
         let recorded = rows.iter().map(|row| column::<&[u8]>(row, 0));
         let recorded = recorded.collect::<Result<BTreeSet<_>, Failure>>()?;
         let missing = issued().find(|one| !recorded.contains(one.serial_number.as_bytes()));
-        match missing {
-            Some(one) => Err(LedgerError::SerialNumberTaken(one.serial_number).into()),
-            None => Ok(()),
+        let Some(missing) = missing else {
+            return Ok(());
+        };
+        match self.request_taken(missing.request.into_iter()).await? {
+            Some(taken) => Err(taken.into()),
+            None => Err(LedgerError::SerialNumberTaken(missing.serial_number).into()),
         }
     }
 }

@@ -12,14 +12,17 @@ use pq_x509::revocation::CrlReason;
 use super::session::{Session, Stop, column};
 use super::text::{of_lines, unescaped};
 use crate::ledger::KeyHash;
+use crate::ledger::decision::{Evidence, PolicyId};
 use crate::ledger::entry::{Entry, Issued, Revocation, State};
 use crate::ledger::generation::Generation;
+use crate::ledger::request_id::RequestId;
 use crate::ledger::serial_number::SerialNumber;
 use crate::ledger::stage::Stage;
 
 /// The columns of an entry, as [`entry`] reads them.
 pub(super) const ENTRY: &str = "c.serial, c.issuer, c.subject, c.names, c.not_before, c.not_after, c.profile, \
-     c.key_algorithm, c.key, c.halves, c.requester, c.issued_at, c.revoked_at, c.reason, c.revoked_by";
+     c.key_algorithm, c.key, c.halves, c.requester, c.issued_at, c.revoked_at, c.reason, c.revoked_by, c.request, c.policy, c.policy_reader, \
+     c.evidence";
 
 /// The reasons of a compromise.
 pub(super) const COMPROMISES: [i16; 3] = [
@@ -45,6 +48,11 @@ pub(super) fn entry(row: &Row) -> Result<Entry, Failure> {
         halves: halves.chunks(32).map(key_hash).collect::<Result<_, _>>()?,
         by: text(10)?,
         at: time(11)?,
+        request: column::<Option<&[u8]>>(row, 15)?
+            .map(request_id)
+            .transpose()?,
+        policy: policy(column(row, 16)?, column(row, 17)?)?,
+        evidence: column::<Option<&str>>(row, 18)?.map(evidence).transpose()?,
     };
     let state = match column::<Option<i64>>(row, 12)? {
         None => State::Valid,
@@ -78,6 +86,29 @@ pub(super) fn key_hash(bytes: &[u8]) -> Result<KeyHash, Failure> {
     let bytes = bytes.try_into();
     let bytes = bytes.map_err(|_| Failure::damaged("the digest of a key"))?;
     Ok(KeyHash::from_bytes(bytes))
+}
+
+pub(super) fn request_id(bytes: &[u8]) -> Result<RequestId, Failure> {
+    let bytes = bytes.try_into();
+    Ok(RequestId::from_bytes(bytes.map_err(|_| {
+        Failure::damaged("the number of a request")
+    })?))
+}
+
+fn policy(digest: Option<&[u8]>, reader: Option<&str>) -> Result<Option<PolicyId>, Failure> {
+    let (Some(digest), Some(reader)) = (digest, reader) else {
+        return Ok(None);
+    };
+    let digest = digest.try_into();
+    Ok(Some(PolicyId {
+        digest: digest.map_err(|_| Failure::damaged("the digest of a policy"))?,
+        reader: unescaped(reader)?,
+    }))
+}
+
+fn evidence(text: &str) -> Result<Evidence, Failure> {
+    let evidence = Evidence::new(unescaped(text)?);
+    evidence.map_err(|_| Failure::damaged("a text that is no evidence"))
 }
 
 pub(super) fn time(seconds: i64) -> Result<UnixTime, Failure> {
@@ -115,6 +146,14 @@ impl Session<'_> {
 
     pub(super) async fn entry(&self, number: &SerialNumber) -> Result<Option<Entry>, Stop> {
         Ok(self.entries(&[*number]).await?.remove(number))
+    }
+
+    /// The entry of a certificate that was issued for this request.
+    pub(super) async fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, Stop> {
+        let statement = format!("SELECT {ENTRY} FROM @.certificates c WHERE c.request = $1");
+        let asked = &request.as_bytes()[..];
+        let rows = self.query(&statement, &[(&asked, Type::BYTEA)]).await?;
+        Ok(rows.first().map(entry).transpose()?)
     }
 
     pub(super) async fn certificate(
@@ -162,13 +201,10 @@ impl Session<'_> {
             Ok(Generation {
                 name: unescaped(column(row, 0)?)?,
                 chain: chain.into_iter().map(CertificateDer::from).collect(),
-                stage: match column::<i16>(row, 2)? {
-                    0 => Stage::Published,
-                    1 => Stage::Issuing,
-                    2 => Stage::Retired,
-                    3 => Stage::Ended,
-                    _ => return Err(Failure::damaged("a stage that there is not").into()),
-                },
+                stage: u8::try_from(column::<i16>(row, 2)?)
+                    .ok()
+                    .and_then(Stage::of_number)
+                    .ok_or_else(|| Failure::damaged("a stage that there is not"))?,
                 since: time(column(row, 3)?)?,
                 by: unescaped(column(row, 4)?)?,
             })

@@ -11,7 +11,7 @@ use crate::ledger::database::DatabaseError;
 use crate::ledger::error::LedgerError;
 
 /// What makes the tables, one file after another. A file that was released never changes: what has to, the next one does.
-const STEPS: [&str; 1] = [include_str!("schema/1.sql")];
+const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Makes the tables, or brings them to this version, in one transaction.
 pub(super) async fn ensure(worker: &Worker, opening: Opening) -> Result<(), LedgerError> {

@@ -13,7 +13,6 @@ use super::text::escaped;
 use crate::ledger::entry::NewEntry;
 use crate::ledger::error::LedgerError;
 use crate::ledger::generation::Generation;
-use crate::ledger::stage::Stage;
 
 impl Worker {
     pub(super) async fn change_generations(
@@ -45,12 +44,7 @@ impl Session<'_> {
         for (place, generation) in generations.iter().enumerate() {
             let place = i32::try_from(place).map_err(|_| Failure::Limit("generations"))?;
             let chain: Vec<&[u8]> = generation.chain.iter().map(|one| &**one).collect();
-            let stage: i16 = match generation.stage {
-                Stage::Published => 0,
-                Stage::Issuing => 1,
-                Stage::Retired => 2,
-                Stage::Ended => 3,
-            };
+            let stage = i16::from(generation.stage.number());
             self.query(
                 "INSERT INTO @.generations (place, name, chain, stage, since, brought_about_by) \
                  VALUES ($1, $2, $3, $4, $5, $6)",

@@ -67,6 +67,7 @@ mod lists;
 mod processes;
 mod recording;
 mod reopened;
+mod requests;
 mod revoking;
 mod searching;
 mod values;
@@ -74,7 +75,8 @@ mod values;
 pub use self::reopened::Reopened;
 #[cfg(test)]
 pub(in crate::ledger) use self::values::{
-    at, entry, find, issued, new_entry, next_list, number, record, revocation,
+    at, entry, find, found, issued, new_entry, next_list, number, record, request, requested,
+    revocation,
 };
 use super::Ledger;
 
@@ -105,6 +107,7 @@ pub mod requirements {
     pub use super::lists::*;
     pub use super::processes::*;
     pub use super::recording::*;
+    pub use super::requests::*;
     pub use super::revoking::*;
     pub use super::searching::*;
 }
@@ -169,12 +172,16 @@ macro_rules! hold_to_suite {
                 generations_change_from_those_that_are_there
                 generations_only_follow_one_another
                 a_key_that_does_not_issue_records_nothing
+                how_a_certificate_came_about_is_kept
+                a_request_is_answered_once
+                a_request_keeps_a_certificate_that_was_revoked
             ]
             of_a_place [
                 what_was_done_is_there_when_it_is_opened_again
                 who_has_it_open_sees_what_others_do
                 of_many_at_a_time_one_takes_a_number
                 of_many_at_a_time_one_changes_the_generations
+                of_many_at_a_time_one_answers_a_request
             ]
         }
     };

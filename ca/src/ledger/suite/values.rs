@@ -7,7 +7,8 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 use pq_x509::revocation::CrlReason;
 
 use crate::ledger::{
-    Entry, Filter, Issued, KEPT, KeyHash, Ledger, NewEntry, Revocation, SerialNumber, State,
+    Entry, Evidence, Filter, Issued, KEPT, KeyHash, Ledger, NewEntry, PolicyId, RequestId,
+    Revocation, SerialNumber, State,
 };
 
 pub(in crate::ledger) fn at(seconds: u64) -> UnixTime {
@@ -40,7 +41,32 @@ pub(in crate::ledger) fn issued(n: u64) -> Issued {
         halves: Vec::new(),
         by: "somebody".into(),
         at: at(20),
+        request: None,
+        policy: None,
+        evidence: None,
     }
+}
+
+/// The same for a request, with all that may be known of how it came about.
+pub(in crate::ledger) fn requested(n: u64, request: RequestId) -> Issued {
+    Issued {
+        request: Some(request),
+        policy: Some(PolicyId {
+            digest: [0x5a; 32],
+            reader: "tests \0\n\\".into(),
+        }),
+        evidence: Some(
+            Evidence::new(format!("http-01 host{n}.example.org\\n from 192.0.2.7")).unwrap(),
+        ),
+        ..issued(n)
+    }
+}
+
+/// A request of which the first bytes are those of others.
+pub(in crate::ledger) fn request(n: u8) -> RequestId {
+    let mut bytes = [0xff; 32];
+    bytes[31] = n;
+    RequestId::from_bytes(bytes)
 }
 
 pub(in crate::ledger) fn new_entry(issued: Issued) -> NewEntry<'static> {

@@ -4,15 +4,19 @@ use std::sync::Mutex;
 use std::thread;
 
 use databases::Cluster;
+use pq_x509::revocation::CrlReason;
 
 use super::*;
+use crate::ledger::suite::{
+    entry, found, issued, new_entry, number, record, request, requested, revocation,
+};
 
 fn kind(opened: Result<PostgresLedger, LedgerError>) -> &'static str {
     match opened {
         Ok(_) => "open",
         Err(LedgerError::Database(DatabaseError::NoLedger(_))) => "none",
         Err(LedgerError::Database(DatabaseError::AlreadyThere(_))) => "there",
-        Err(LedgerError::Database(DatabaseError::Newer { known: 1, .. })) => "newer",
+        Err(LedgerError::Database(DatabaseError::Newer { known: 2, .. })) => "newer",
         Err(LedgerError::Database(DatabaseError::Away { .. })) => "away",
         Err(LedgerError::Database(DatabaseError::NotOpened { .. })) => "refused",
         Err(error) => panic!("{error}"),
@@ -53,13 +57,69 @@ fn tables_of_a_newer_version_are_left_alone() {
     let _server = cluster.start();
     let options = patient(&cluster.address());
     drop(open(&options));
-    cluster.run(5432, "UPDATE pq_ca.ledger SET format = 2");
+    cluster.run(5432, "UPDATE pq_ca.ledger SET format = 3");
     for _ in 0..2 {
         assert_eq!(kind(PostgresLedger::open(options.clone())), "newer");
     }
-    cluster.run(5432, "UPDATE pq_ca.ledger SET format = 1");
+    cluster.run(5432, "UPDATE pq_ca.ledger SET format = 2");
     assert_eq!(kind(PostgresLedger::open(options)), "open");
 }
+
+/// Tables of the first version with what its programs wrote, and what they said of tables of this one.
+#[test]
+fn tables_of_the_first_version_are_brought_to_this_one() {
+    let Some(cluster) = Cluster::new(&["fsync=off"]) else {
+        return;
+    };
+    let _server = cluster.start();
+    let options = patient(&cluster.address());
+    cluster.run(5432, "CREATE SCHEMA pq_ca");
+    cluster.run(
+        5432,
+        &include_str!("../schema/1.sql").replace("@.", "pq_ca."),
+    );
+    cluster.run(5432, OF_FORMAT_1);
+    let opened = at_once(6, || kind(PostgresLedger::open(options.clone())));
+    assert_eq!(opened, ["open"; 6]);
+    let ledger = open(&options);
+    let kept = ledger.entry(&number(1)).unwrap().unwrap();
+    assert_eq!(kept, entry(issued(1)));
+    let revoked = ledger.entry(&number(2)).unwrap().unwrap();
+    let expected = revocation(30, CrlReason::KeyCompromise);
+    assert_eq!(revoked.revocation(), Some(&expected));
+    assert_eq!(revoked.issued, issued(2));
+    let known = ledger.compromised(&issued(2).key).unwrap();
+    assert_eq!(known, Some(number(2)));
+    record(&ledger, [requested(3, request(3))]);
+    assert_eq!(found(&ledger, Filter::all()), [1, 2, 3]);
+    let error = ledger.record(&[new_entry(requested(4, request(3)))]);
+    assert!(matches!(error, Err(LedgerError::RequestTaken { .. })));
+    // The index alone keeps it so, whatever a program asks before.
+    let twice = "DO $$ BEGIN
+        INSERT INTO pq_ca.certificates SELECT ('\\x77'::bytea), issuer, issuer_id, subject, names, not_before, not_after,
+            profile, key_algorithm, key, halves, requester, issued_at, era, certificate, revoked_at, reason, revoked_by,
+            last_list, request FROM pq_ca.certificates WHERE request IS NOT NULL;
+        RAISE EXCEPTION 'a request has two certificates';
+    EXCEPTION WHEN unique_violation THEN NULL;
+    END $$";
+    cluster.run(5432, twice);
+}
+
+/// What programs of the first version wrote of `issued(1)` and of `issued(2)`, which is revoked.
+const OF_FORMAT_1: &str = "
+    UPDATE pq_ca.ledger SET format = 1;
+    INSERT INTO pq_ca.certificates (serial, issuer, issuer_id, subject, names, not_before, not_after, profile,
+        key_algorithm, key, halves, requester, issued_at, era, certificate, revoked_at, reason, revoked_by, last_list)
+    SELECT decode(lpad(n::text, 2, '0'), 'hex'), 'issuing',
+        ('x' || left(encode(sha256('issuing'), 'hex'), 16))::bit(64)::bigint,
+        'CN=Number ' || n || ',O=Example', 'host' || n || '.example.org' || E'\\n', 10, 1000 + n,
+        'server', 'ML-DSA-65', decode(lpad(to_hex(n), 16, '0') || repeat('f0', 24), 'hex'), '', 'somebody', 20, 0,
+        'certificate', CASE WHEN n = 2 THEN 30 END, CASE WHEN n = 2 THEN 1 END,
+        CASE WHEN n = 2 THEN 'somebody else' END, CASE WHEN n = 2 THEN 0 END
+    FROM generate_series(1, 2) n;
+    INSERT INTO pq_ca.keys SELECT key, serial FROM pq_ca.certificates;
+    INSERT INTO pq_ca.events (what, serial, at, reason, said_by) VALUES
+        ('revoked', '\\x02', 30, 1, 'somebody else'), ('confirmed', NULL, 25, NULL, 'somebody');";
 
 /// Who has no right to the tables is told so, and who has only that to use them needs no other.
 #[test]
