@@ -26,6 +26,7 @@ mod pkcs12;
 mod raw;
 mod repeated;
 mod replaced;
+mod servers;
 mod show;
 mod ssh;
 mod standard_input;

@@ -11,9 +11,8 @@ use pq_keystore::remote::{
     TlsTransportOptions,
 };
 
-use super::connecting::{or_variable, waiting_time};
 use super::key_name::{KeyLabel, KeyVersion};
-use super::tls::{self, ClientFiles};
+use crate::commands::servers::{self, ClientFiles, or_variable, waiting_time};
 use crate::failure::{DoorFailure, Failure, InvalidDoorAddress, StoreFailure};
 use crate::keys::{Algorithm, PublicKey};
 
@@ -152,7 +151,7 @@ impl DoorOptions {
             return Err(DoorFailure::NobodyAsks);
         }
         let roots = or_variable(self.store_ca.as_ref(), "PQTLS_STORE_CA");
-        let tls = tls::to_server(&roots.ok_or(DoorFailure::NoRoots)?, client);
+        let tls = servers::to_server(&roots.ok_or(DoorFailure::NoRoots)?, client);
         let tls = tls.map_err(DoorFailure::Tls)?;
         let (engine, options) = (&parts.engine, parts.options());
         let transport = TlsTransport::new(tls.into(), engine.host(), engine.port(), options);

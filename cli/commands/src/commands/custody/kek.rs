@@ -6,9 +6,9 @@ use pq_keystore::StoreError;
 use pq_keystore::custody::Pkcs11Kek;
 use pq_keystore::sealing::{CredentialKek, Kek, KekError, KeyFileKek, PassphraseKek};
 
-use super::connecting::variable;
 use super::token::TokenOptions;
 use super::transit::TransitKey;
+use crate::commands::servers::variable;
 use crate::failure::{Failure, StoreFailure};
 use crate::files::Source;
 use crate::passphrases::{NewStorePassphraseOptions, PassphraseError, StorePassphraseOptions};

@@ -2,7 +2,6 @@
 //!
 //! It may use the rest of its [room](super), and what that room may use.
 
-mod connecting;
 mod custodian;
 mod door;
 mod kek;
@@ -10,11 +9,9 @@ mod key_name;
 mod key_source;
 mod opened;
 mod place;
-mod postgres;
 mod reference;
 mod server_keys;
 mod signer;
-mod tls;
 mod token;
 mod transit;
 

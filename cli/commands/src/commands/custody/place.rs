@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Instant;
 
 use pq_keystore::policy::Principal;
-use pq_keystore::storage::{RedbStorage, Storage, StorageError};
+use pq_keystore::storage::{PostgresStorage, RedbStorage, Storage, StorageError};
 use pq_keystore::{KeyId, KeyName, Store, StoreError, StoreOptions};
 
 use super::custodian::Custodian;
@@ -22,7 +22,7 @@ use super::door::{DoorAddress, DoorOptions};
 use super::kek::KekOptions;
 use super::key_name::{KeyLabel, KeyVersion};
 use super::opened::Opened;
-use super::postgres::Address;
+use crate::commands::servers::DatabaseAddress;
 use crate::failure::{DoorFailure, Failure, StoreFailure};
 use crate::files::Source;
 use crate::report;
@@ -34,7 +34,7 @@ pub(in crate::commands) enum StorePlace {
     /// A file, for one process at a time.
     File(PathBuf),
     /// A database, for several.
-    Postgres(Address),
+    Postgres(DatabaseAddress),
     /// A server, which has it open.
     Door(DoorAddress),
 }
@@ -43,7 +43,7 @@ impl FromStr for StorePlace {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        let database = || Address::in_text(text).map(Self::Postgres);
+        let database = || DatabaseAddress::in_text(text).map(Self::Postgres);
         let address = database().or_else(|| DoorAddress::in_text(text).map(Self::Door));
         Ok(address.unwrap_or_else(|| Self::File(text.into())))
     }
@@ -106,7 +106,10 @@ impl StorePlace {
     pub(in crate::commands) fn open(&self) -> Result<Arc<dyn Storage>, Failure> {
         Ok(match self {
             Self::File(path) => Arc::new(open_file(path)?),
-            Self::Postgres(address) => Arc::new(address.open()?),
+            Self::Postgres(address) => {
+                let options = address.options().map_err(StoreFailure::from)?;
+                Arc::new(PostgresStorage::open(options).map_err(StoreError::Storage)?)
+            }
             Self::Door(address) => return Err(address.needs_store()),
         })
     }

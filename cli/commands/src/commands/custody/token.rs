@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use pq_keystore::custody::{Pin, Pkcs11Options, Pkcs11Token, TokenError, TokenName};
 use pq_keystore::{StoreError, StoreOptions};
 
-use super::connecting::or_variable;
+use crate::commands::servers::or_variable;
 use crate::failure::{Failure, StoreFailure};
 
 /// Which token it is.

@@ -13,8 +13,7 @@ use pq_keystore::remote::{
 };
 use zeroize::Zeroizing;
 
-use super::connecting::{decoded, variable, waiting_time};
-use super::tls;
+use crate::commands::servers::{self, decoded, variable, waiting_time};
 use crate::failure::TransitFailure;
 use crate::files::Source;
 
@@ -74,7 +73,7 @@ impl TransitKey {
     pub(super) fn kek(&self) -> Result<TransitKek, TransitFailure> {
         let (address, own) = self.parts()?;
         let roots = own.roots.or_else(|| variable("VAULT_CACERT"));
-        let config = tls::to_server(&roots.ok_or(TransitFailure::NoRoots)?, None);
+        let config = servers::to_server(&roots.ok_or(TransitFailure::NoRoots)?, None);
         let config = config.map_err(TransitFailure::Tls)?;
         let token = match own.token {
             Some(TokenSource::File(file)) => RemoteToken::read(&file),

@@ -1,33 +1,34 @@
-//! Stores in PostgreSQL: the address, of which some options are this program's, and the password, which is never part of it.
+//! Databases of PostgreSQL, for key stores and for ledgers of CAs: the address, of which some options are this program's, and
+//! the password, which is never part of it.
 
 use core::fmt;
+use core::str::FromStr;
 use core::time::Duration;
 use std::env;
 use std::io;
 use std::path::{Path, PathBuf, absolute};
 
-use pq_keystore::StoreError;
-use pq_keystore::storage::{PostgresOptions, PostgresStorage};
+use pq_keystore::storage::PostgresOptions;
 use zeroize::Zeroizing;
 
 use super::connecting::{decoded, encoded, variable};
-use super::tls;
-use crate::failure::{DatabaseFailure, Failure, StoreFailure};
+use super::to_server;
+use crate::failure::DatabaseFailure;
 
-/// The address of a store in PostgreSQL, as it was given.
+/// The address of a database of PostgreSQL, as it was given.
 #[derive(Clone, Eq, PartialEq)]
-pub(in crate::commands) struct Address(String);
+pub(in crate::commands) struct DatabaseAddress(String);
 
-impl Address {
+impl DatabaseAddress {
     /// An address, if the text begins as one.
-    pub(super) fn in_text(text: &str) -> Option<Self> {
+    pub(in crate::commands) fn in_text(text: &str) -> Option<Self> {
         let schemes = ["postgres://", "postgresql://"];
         let is_one = schemes.iter().any(|scheme| text.starts_with(scheme));
         is_one.then(|| Self(text.into()))
     }
 
     /// The same address, whatever the folder of the process: the files that it names have paths that stay.
-    pub(super) fn with_absolute_files(self) -> io::Result<Self> {
+    pub(in crate::commands) fn with_absolute_files(self) -> io::Result<Self> {
         let Some((address, options)) = self.0.split_once('?') else {
             return Ok(self);
         };
@@ -51,13 +52,8 @@ impl Address {
         Ok(Self(format!("{address}?{}", options.join("&"))))
     }
 
-    /// Connects to the database.
-    pub(super) fn open(&self) -> Result<PostgresStorage, Failure> {
-        let options = self.options().map_err(StoreFailure::from)?;
-        Ok(PostgresStorage::open(options).map_err(StoreError::Storage)?)
-    }
-
-    fn options(&self) -> Result<PostgresOptions, DatabaseFailure> {
+    /// Where it is, with the password from where it belongs. Nothing is connected to yet.
+    pub(in crate::commands) fn options(&self) -> Result<PostgresOptions, DatabaseFailure> {
         let (address, own) = Own::split_from(&self.0)?;
         let mut options = PostgresOptions::new(&address).map_err(DatabaseFailure::Address)?;
         if options.has_password() {
@@ -77,21 +73,30 @@ impl Address {
             return Ok(options);
         }
         let roots = own.roots.or_else(|| variable("PGSSLROOTCERT"));
-        let tls = tls::to_server(&roots.ok_or(DatabaseFailure::NoRoots)?, None);
+        let tls = to_server(&roots.ok_or(DatabaseFailure::NoRoots)?, None);
         Ok(options.tls(tls.map_err(DatabaseFailure::Tls)?))
     }
 }
 
-impl fmt::Display for Address {
+impl FromStr for DatabaseAddress {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        Self::in_text(text)
+            .ok_or("it is not the address of a PostgreSQL database, postgres://USER@HOST/DATABASE")
+    }
+}
+
+impl fmt::Display for DatabaseAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for DatabaseAddress {
     /// Nothing of it, since there may be a password in it that was not refused yet.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Address")
+        f.write_str("DatabaseAddress")
     }
 }
 
@@ -226,7 +231,9 @@ mod tests {
     fn files_have_paths_that_stay() {
         let here = env::current_dir().unwrap();
         let stays = |text: &str| {
-            let address = Address::in_text(text).unwrap().with_absolute_files();
+            let address = DatabaseAddress::in_text(text)
+                .unwrap()
+                .with_absolute_files();
             address.unwrap().to_string()
         };
         let moved =
@@ -248,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_network_wants_tls_and_an_address_no_password() {
-        let options = |text: &str| Address::in_text(text).unwrap().options();
+        let options = |text: &str| DatabaseAddress::in_text(text).unwrap().options();
         assert!(matches!(
             options("postgres://a:hunter2@db/keys?sslmode=disable"),
             Err(DatabaseFailure::PasswordInAddress)

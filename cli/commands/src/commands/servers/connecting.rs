@@ -5,7 +5,7 @@ use std::env;
 use std::path::PathBuf;
 
 /// Text without its percent-encoding (RFC 3986, section 2.1).
-pub(super) fn decoded(text: &str) -> Option<String> {
+pub(in crate::commands) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
@@ -35,7 +35,7 @@ pub(super) fn encoded(text: &str) -> String {
 }
 
 /// How long is waited for a server, a number of seconds between one and an hour; or what is there instead.
-pub(super) fn waiting_time(text: &str) -> Result<Duration, &'static str> {
+pub(in crate::commands) fn waiting_time(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|seconds| (1..=3600).contains(seconds));
     seconds
@@ -44,12 +44,12 @@ pub(super) fn waiting_time(text: &str) -> Result<Duration, &'static str> {
 }
 
 /// A value of the command line, or else of an environment variable that isn't empty.
-pub(super) fn or_variable(value: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
+pub(in crate::commands) fn or_variable(value: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
     value.cloned().or_else(|| variable(name))
 }
 
 /// An environment variable that isn't empty.
-pub(super) fn variable(name: &str) -> Option<PathBuf> {
+pub(in crate::commands) fn variable(name: &str) -> Option<PathBuf> {
     let value = env::var_os(name).filter(|value| !value.is_empty());
     value.map(PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! TLS to the servers of stores, by this project's provider.
+//! TLS to servers, by this project's provider.
 
 use alloc::sync::Arc;
 use core::fmt;
