@@ -7,7 +7,7 @@ use serde::Serialize;
 /// What [`Negotiated`] says, as text and as JSON.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct Summary {
-    /// The protocol version, such as `TLS 1.3`.
+    /// The protocol version, such as `TLS 1.3`, or `none` without TLS.
     pub protocol: String,
     /// How the handshake went: `full`, `full with HelloRetryRequest` or `resumed`.
     pub handshake: &'static str,
@@ -54,6 +54,18 @@ impl Summary {
             alpn: connection
                 .alpn_protocol()
                 .map(|name| String::from_utf8_lossy(name).into_owned()),
+        }
+    }
+
+    /// A connection without TLS.
+    pub(crate) fn plain() -> Self {
+        Self {
+            protocol: NONE.into(),
+            handshake: NONE,
+            group: NONE.into(),
+            signature_scheme: None,
+            cipher_suite: NONE.into(),
+            alpn: None,
         }
     }
 

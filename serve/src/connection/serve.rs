@@ -35,7 +35,8 @@ use crate::sockets::Socket;
 /// What it takes to serve one client.
 #[derive(Clone)]
 pub(crate) struct Connection {
-    pub(crate) tls: Tls,
+    /// None for a server of plain HTTP.
+    pub(crate) tls: Option<Tls>,
     pub(crate) limits: Limits,
     pub(crate) requests: Arc<RequestPlaces>,
     pub(crate) handler: Arc<dyn AnyHandler>,
@@ -88,10 +89,13 @@ impl Connection {
         handshaking: Handshaking,
     ) -> Result<(), ConnectionError> {
         socket.send_at_once().map_err(ConnectionError::Handshake)?;
+        let Some(tls) = &self.tls else {
+            return self.serve_plain(socket, peer, handshaking).await;
+        };
         let mut stopped = self.stopped.clone();
 
         let shaken = tokio::select! {
-            shaken = timeout(self.limits.handshake, shake_hands(&self.tls, socket)) => {
+            shaken = timeout(self.limits.handshake, shake_hands(tls, socket)) => {
                 shaken.map_err(|_| ConnectionError::HandshakeTimeout)?
             }
             // No request is running.
@@ -134,6 +138,27 @@ impl Connection {
         }
         let service = service_fn(move |request| requests.clone().answer(request));
         let http = http1(&self.limits).serve_connection(TokioIo::new(stream), service);
+        self.serve_until_stopped(http, idle, deadlines, None).await
+    }
+
+    /// Serves plain HTTP, of which only version 1 can do without ALPN.
+    async fn serve_plain(
+        self,
+        socket: Socket,
+        peer: Option<SocketAddr>,
+        handshaking: Handshaking,
+    ) -> Result<(), ConnectionError> {
+        let _established = handshaking.complete().ok_or(ConnectionError::PushedOut)?;
+        debug!("connected without TLS");
+        let requests = Requests::new(
+            self.handler.clone(),
+            self.requests.clone(),
+            Arc::new(Protection::none(peer)),
+            self.observers.clone(),
+        );
+        let (idle, deadlines) = (requests.idle(), requests.deadlines());
+        let service = service_fn(move |request| requests.clone().answer(request));
+        let http = http1(&self.limits).serve_connection(TokioIo::new(socket), service);
         self.serve_until_stopped(http, idle, deadlines, None).await
     }
 

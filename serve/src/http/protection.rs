@@ -34,9 +34,9 @@ pub struct Protection {
     /// The client's address, as far as the network tells: a proxy's, if there is one. None over a Unix socket.
     #[serde(skip)]
     pub peer: Option<SocketAddr>,
-    /// What was negotiated, for programs.
+    /// What was negotiated, for programs. None without TLS, and then nothing protects the connection.
     #[serde(skip)]
-    pub negotiated: Negotiated,
+    pub negotiated: Option<Negotiated>,
 }
 
 impl Protection {
@@ -53,7 +53,19 @@ impl Protection {
             client_certificate: chain.first().map(subject),
             client_chain: chain.to_vec(),
             peer,
-            negotiated,
+            negotiated: Some(negotiated),
+        }
+    }
+
+    /// A connection without TLS, which nothing protects.
+    pub(crate) fn none(peer: Option<SocketAddr>) -> Self {
+        Self {
+            summary: Summary::plain(),
+            server_name: None,
+            client_certificate: None,
+            client_chain: Vec::new(),
+            peer,
+            negotiated: None,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::sockets::Listener;
 
 /// What a server is made of, before it listens: [`Server::builder`] begins one.
 pub struct ServerBuilder {
-    tls: Tls,
+    tls: Option<Tls>,
     limits: Limits,
     handler: Option<Arc<dyn AnyHandler>>,
     observers: Observers,
@@ -29,12 +29,15 @@ pub struct ServerBuilder {
 impl Server {
     /// Begins a server with a handler or limits of one's own.
     pub fn builder(tls: Tls) -> ServerBuilder {
-        ServerBuilder {
-            tls,
-            limits: Limits::default(),
-            handler: None,
-            observers: Observers::default(),
-        }
+        ServerBuilder::new(Some(tls))
+    }
+
+    /// Begins a server of plain HTTP/1.1, for what needs no protection: revocation lists and OCSP responses, which are signed,
+    /// and which clients fetch before they trust anybody. Anybody between it and its clients reads and changes all else, so
+    /// its [handler](ServerBuilder::handler) should have nothing more. [`Protection::negotiated`](crate::Protection::negotiated)
+    /// tells the two apart.
+    pub fn plain() -> ServerBuilder {
+        ServerBuilder::new(None)
     }
 
     /// Listens on `address` and starts to serve [`Page`]. Port 0 lets the system choose one.
@@ -48,6 +51,15 @@ impl Server {
 }
 
 impl ServerBuilder {
+    fn new(tls: Option<Tls>) -> Self {
+        Self {
+            tls,
+            limits: Limits::default(),
+            handler: None,
+            observers: Observers::default(),
+        }
+    }
+
     /// What bounds the time and memory that clients can take; by default [`Limits::default`].
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }

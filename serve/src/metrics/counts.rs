@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hyper::Version;
 use prometheus_client::encoding::prometheus_text;
@@ -42,7 +42,11 @@ struct Counts {
     running: Gauge,
     serving: Gauge,
     draining: Gauge,
+    problem: OnceLock<Box<Problem>>,
 }
+
+/// What keeps a program from its work.
+type Problem = dyn Fn() -> Option<String> + Send + Sync;
 
 /// The versions of HTTP as labels.
 const HTTP: [&str; 3] = ["1.0", "1.1", "2"];
@@ -50,11 +54,13 @@ const HTTP: [&str; 3] = ["1.0", "1.1", "2"];
 const STATUS: [&str; 6] = ["2xx", "3xx", "4xx", "5xx", "other", "none"];
 
 /// What whoever distributes requests wants to know.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Health {
     /// No server listens yet, or none any more.
     Starting,
     Ready,
+    /// It listens, and can't do its work.
+    Failing(String),
     Draining,
 }
 
@@ -62,6 +68,21 @@ impl Metrics {
     /// Counts from zero, with all labels that are known: an alert about an increase needs the count before it. Of the
     /// certificates and of the revocation lists in use, the times are shown.
     pub fn new(tls: &Tls, lists: Option<ListsInUse>) -> Self {
+        Self::of(Some(tls), lists)
+    }
+
+    /// The same for a server of [plain](crate::Server::plain) HTTP alone.
+    pub fn plain() -> Self {
+        Self::of(None, None)
+    }
+
+    /// Has a program say what keeps it from its work although it listens, or nothing: then `/health` answers 503. It is asked
+    /// for each request, and must not block. Only the first one counts.
+    pub fn ready_if(&self, problem: impl Fn() -> Option<String> + Send + Sync + 'static) {
+        let _ = self.counts.problem.set(Box::new(problem));
+    }
+
+    fn of(tls: Option<&Tls>, lists: Option<ListsInUse>) -> Self {
         let counts = Counts::default();
         counts.begin(tls);
         let mut registry = Registry::with_prefix("pq_serving");
@@ -110,7 +131,7 @@ impl Metrics {
             "Servers that listen and were not told to end",
             counts.serving.clone(),
         );
-        let identities = tls.identities.clone();
+        let identities = tls.map(|tls| tls.identities.clone());
         registry.register_collector(Box::new(Documents { identities, lists }));
         Self {
             registry: registry.into(),
@@ -128,7 +149,11 @@ impl Metrics {
         if self.counts.draining.get() > 0 {
             Health::Draining
         } else if self.counts.serving.get() > 0 {
-            Health::Ready
+            let problem = self.counts.problem.get();
+            match problem.and_then(|problem| problem()) {
+                Some(problem) => Health::Failing(problem),
+                None => Health::Ready,
+            }
         } else {
             Health::Starting
         }
@@ -151,7 +176,7 @@ impl fmt::Debug for Metrics {
 
 impl Counts {
     /// Makes the counts with zero that events can have.
-    fn begin(&self, tls: &Tls) {
+    fn begin(&self, tls: Option<&Tls>) {
         for reason in REFUSALS {
             drop(self.refusals.get_or_create(&[("reason", reason.into())]));
         }
@@ -163,7 +188,8 @@ impl Counts {
                 drop(self.requests.get_or_create(&request(version, status)));
             }
         }
-        for group in &tls.config.crypto_provider().kx_groups {
+        let groups = tls.map(|tls| &tls.config.crypto_provider().kx_groups);
+        for group in groups.into_iter().flatten() {
             for resumed in [false, true] {
                 let group = Some(group.name().into());
                 let labels = handshake(ProtocolVersion::TLSv1_3, group, resumed);

@@ -13,14 +13,16 @@ use crate::revocation::ListsInUse;
 
 #[derive(Debug)]
 pub(super) struct Documents {
-    pub(super) identities: Arc<Identities>,
+    /// None without TLS.
+    pub(super) identities: Option<Arc<Identities>>,
     pub(super) lists: Option<ListsInUse>,
 }
 
 impl Collector for Documents {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let set = self.identities.current();
-        let ends = set.identities().map(|one| one.not_after().as_secs());
+        let set = self.identities.as_ref().map(|one| one.current());
+        let identities = set.iter().flat_map(|set| set.identities());
+        let ends = identities.map(|one| one.not_after().as_secs());
         numbered(
             &mut encoder,
             "certificate_expiry_timestamp_seconds",

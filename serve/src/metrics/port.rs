@@ -199,6 +199,11 @@ fn answer(metrics: &Metrics, request: &Request<Incoming>) -> Response<Full<Bytes
         "/health" => match metrics.health() {
             Health::Starting => (StatusCode::SERVICE_UNAVAILABLE, TEXT, "starting\n".into()),
             Health::Ready => (StatusCode::OK, TEXT, "ready\n".into()),
+            Health::Failing(problem) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                TEXT,
+                format!("{problem}\n"),
+            ),
             Health::Draining => (StatusCode::SERVICE_UNAVAILABLE, TEXT, "draining\n".into()),
         },
         "/health/live" => (StatusCode::OK, TEXT, "live\n".into()),

@@ -45,6 +45,9 @@ pub struct ListenOptions {
 pub struct Listening {
     /// The server.
     pub server: Server,
+    /// What is counted, also of other servers of the program that are given it.
+    #[cfg(feature = "metrics")]
+    pub counts: Metrics,
     /// The port for those who watch it, if they were given one.
     #[cfg(feature = "metrics")]
     pub metrics: Option<MetricsPort>,
@@ -121,6 +124,8 @@ impl ListenOptions {
         Listener::warn_of_rest();
         Ok(Listening {
             server: server.listen(listeners).map_err(OptionError::NoListener)?,
+            #[cfg(feature = "metrics")]
+            counts: metrics,
             #[cfg(feature = "metrics")]
             metrics: port,
         })

@@ -29,7 +29,9 @@ async fn tell(request: Request<Incoming>, protection: Arc<Protection>) -> Respon
         protection.summary.signature_scheme,
         protection.server_name,
         leaf.map(|leaf| Certificate::from_der(leaf).unwrap().describe_subject()),
-        protection.negotiated.has_pq_authentication(),
+        protection
+            .negotiated
+            .is_some_and(|one| one.has_pq_authentication()),
     ))
 }
 

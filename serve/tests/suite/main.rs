@@ -20,6 +20,7 @@ mod http2;
 mod memory;
 mod metrics;
 mod mutual_tls;
+mod plain;
 mod rotation;
 mod served;
 #[cfg(target_os = "linux")]
