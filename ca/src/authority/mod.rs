@@ -493,6 +493,24 @@ impl<S: Signer, L: Ledger> Authority<S, L> {
         ledger.respond(request, &OcspResponder::ca(&self.issuer), now, validity)
     }
 
+    /// Whether a response of [`respond`](Self::respond) may be given again: it has not ended, and one that is made now would
+    /// say the same of each certificate. This signs nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`respond`](Self::respond), for which nothing is to be given again.
+    pub fn still_says(
+        &self,
+        response: &OcspResponse,
+        now: UnixTime,
+    ) -> Result<bool, ResponderError> {
+        let ledger = OfIssuer {
+            name: &self.name,
+            ledger: &self.ledger,
+        };
+        ledger.still_says(response, &OcspResponder::ca(&self.issuer), now)
+    }
+
     /// Makes a certificate, without recording it or handing it out.
     fn make(
         &self,

@@ -119,6 +119,34 @@ impl<S: Signer, L: Ledger> Responder<S, L> {
         };
         ledger.respond(request, &self.signer, now, self.validity)
     }
+
+    /// Whether a response of [`respond`](Self::respond) may be given again, as
+    /// [`Authority::still_says`](crate::authority::Authority::still_says) finds out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`respond`](Self::respond), for which nothing is to be given again.
+    pub fn still_says(
+        &self,
+        response: &OcspResponse,
+        now: UnixTime,
+    ) -> Result<bool, ResponderError> {
+        let ledger = OfIssuer {
+            name: &self.name,
+            ledger: &self.ledger,
+        };
+        ledger.still_says(response, &self.signer, now)
+    }
+
+    /// The certificate of the CA that it answers for.
+    pub fn issuer(&self) -> &Certificate {
+        self.signer.issuer()
+    }
+
+    /// The certificate of the key that signs.
+    pub fn certificate(&self) -> &Certificate {
+        self.signer.certificate()
+    }
 }
 
 /// A ledger's view of one issuer's certificates.
@@ -141,6 +169,42 @@ impl<L: Ledger> OfIssuer<'_, L> {
         if !certificates.iter().any(|one| one.is_by(signer.issuer())) {
             return Err(ResponderError::OfOthers);
         }
+        self.check(signer, now)?;
+        let last = system_time(signer.certificate().not_after());
+        let now = system_time(now);
+        let from = now.checked_sub(EARLIER).unwrap_or(SystemTime::UNIX_EPOCH);
+        let end = now.checked_add(validity).map_or(last, |end| end.min(last));
+        let validity = Validity::new(from, end);
+        signer.respond(&request, now, validity, |number| self.status(number))
+    }
+
+    /// Whether a response says what one would say that is made now, and has not ended.
+    pub(super) fn still_says<S: Signer>(
+        &self,
+        response: &OcspResponse,
+        signer: &OcspResponder<S>,
+        now: UnixTime,
+    ) -> Result<bool, ResponderError> {
+        self.check(signer, now)?;
+        for answer in response.answers() {
+            let certificate = answer.certificate();
+            let status = match certificate.is_by(signer.issuer()) {
+                true => self.status(certificate.serial_number())?,
+                false => CertStatus::Unknown,
+            };
+            if status != answer.status() || answer.next_update().is_none_or(|next| next <= now) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// That whoever signs may answer now.
+    fn check<S: Signer>(
+        &self,
+        signer: &OcspResponder<S>,
+        now: UnixTime,
+    ) -> Result<(), ResponderError> {
         // An answer of a key that others may know assures nobody, and one of a clock that jumped misleads for long.
         check_key_of::<ResponderError>(signer.issuer(), self.ledger)?;
         let own = signer.certificate();
@@ -153,12 +217,7 @@ impl<L: Ledger> OfIssuer<'_, L> {
                 not_after: own.not_after(),
             });
         }
-        let last = system_time(own.not_after());
-        let now = system_time(now);
-        let from = now.checked_sub(EARLIER).unwrap_or(SystemTime::UNIX_EPOCH);
-        let end = now.checked_add(validity).map_or(last, |end| end.min(last));
-        let validity = Validity::new(from, end);
-        signer.respond(&request, now, validity, |number| self.status(number))
+        Ok(())
     }
 
     /// The same of the key that signs, which may be a delegate's: clients are often told not to ask whether its

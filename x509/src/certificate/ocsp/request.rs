@@ -100,9 +100,43 @@ impl OcspRequest {
         &self.certificates
     }
 
+    /// A request about the same certificates and with nothing else, so that all requests of which the answers are alike are
+    /// the same bytes: without a nonce, extensions and signature. A responder that keeps its answers looks for them by it.
+    ///
+    /// # Errors
+    ///
+    /// If it can't be encoded.
+    pub fn plain(&self) -> Result<Self, OcspRequestError> {
+        Self::about(self.certificates.iter().map(|one| Ok(one.clone())), None)
+    }
+
     /// The nonce that the response must have, if there is one.
     pub fn nonce(&self) -> Option<&OcspNonce> {
         self.nonce.as_ref()
+    }
+
+    fn about(
+        certificates: impl Iterator<Item = Result<CertId, OcspRequestError>>,
+        nonce: Option<&OcspNonce>,
+    ) -> Result<Self, OcspRequestError> {
+        let requests = certificates.map(|certificate| {
+            Ok(asn1::Request {
+                certificate: certificate?.0,
+                extensions: None,
+            })
+        });
+        let requests = requests.collect::<Result<_, OcspRequestError>>()?;
+        let nonce = nonce.map(OcspNonce::to_extension);
+        let request = asn1::OcspRequest {
+            body: asn1::TbsRequest {
+                version: Version::V1,
+                requestor: None,
+                requests,
+                extensions: nonce.transpose()?.map(|nonce| Extensions(vec![nonce])),
+            },
+            signature: None,
+        };
+        Self::from_der(&request.to_der()?)
     }
 }
 
@@ -152,24 +186,9 @@ impl<'a> OcspRequestBuilder<'a> {
     /// [`OcspRequestError::Empty`], [`OcspRequestError::TooMany`] or
     /// [`OcspRequestError::NotTheIssuer`].
     pub fn build(self) -> Result<OcspRequest, OcspRequestError> {
-        let request = |(certificate, issuer)| {
-            Ok(asn1::Request {
-                certificate: CertId::new(certificate, issuer, self.hash)?.0,
-                extensions: None,
-            })
-        };
-        let requests = self.certificates.iter().copied().map(request);
-        let requests = requests.collect::<Result<_, OcspRequestError>>()?;
-        let nonce = self.nonce.map(|nonce| nonce.to_extension());
-        let request = asn1::OcspRequest {
-            body: asn1::TbsRequest {
-                version: Version::V1,
-                requestor: None,
-                requests,
-                extensions: nonce.transpose()?.map(|nonce| Extensions(vec![nonce])),
-            },
-            signature: None,
-        };
-        OcspRequest::from_der(&request.to_der()?)
+        let certificates = self.certificates.iter().copied();
+        let ids =
+            certificates.map(|(certificate, issuer)| CertId::new(certificate, issuer, self.hash));
+        OcspRequest::about(ids, self.nonce.as_ref())
     }
 }
