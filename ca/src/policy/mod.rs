@@ -2,6 +2,7 @@
 //!
 //! This room uses `time`, and nothing else of this crate.
 
+mod acme;
 mod file;
 mod forbidden;
 mod permitted;
@@ -12,10 +13,11 @@ mod wanted;
 use core::fmt;
 use core::time::Duration;
 
-use pq_x509::certificate::Certificate;
+use pq_x509::certificate::{AlternativeName, Certificate};
 use pq_x509::pki_types::UnixTime;
 use sha2::{Digest, Sha256};
 
+pub use acme::AcmePolicy;
 pub use file::PolicyError;
 use file::Source;
 use forbidden::Findings;
@@ -23,9 +25,10 @@ pub use forbidden::{Forbidden, Reason, Refusal};
 pub use permitted::Permitted;
 use rules::Rules;
 pub use values::{
-    DurationError, EmailPattern, EmailPatternError, KeyAlgorithm, ListUrl, ListUrlError,
-    NamePattern, NamePatternError, Network, NetworkError, Profile, TextPattern, TextPatternError,
-    UnknownKeyAlgorithm, UnknownProfile, UriPattern, UriPatternError, parse_duration,
+    AcmeChallenge, DurationError, EmailPattern, EmailPatternError, KeyAlgorithm, ListUrl,
+    ListUrlError, NamePattern, NamePatternError, Network, NetworkError, PageUrl, PageUrlError,
+    Profile, TextPattern, TextPatternError, UnknownAcmeChallenge, UnknownKeyAlgorithm,
+    UnknownProfile, UriPattern, UriPatternError, parse_duration,
 };
 pub use wanted::Wanted;
 
@@ -87,6 +90,9 @@ impl Policy {
             }
         })?;
         rules.validity.check_settings(&source)?;
+        if let Some(acme) = &rules.acme {
+            acme.check_settings(&source)?;
+        }
         Ok(Self {
             source,
             rules,
@@ -126,7 +132,7 @@ impl Policy {
         now: UnixTime,
     ) -> Result<Permitted, Forbidden> {
         let mut findings = Findings::default();
-        self.rules.names.check(wanted, &mut findings);
+        self.rules.names.check(&wanted.names, &mut findings);
         self.rules.subject.check(wanted, &mut findings);
         self.rules.keys.check(wanted, &mut findings);
         let times = self.rules.validity.check(wanted, ca, now, &mut findings);
@@ -139,6 +145,36 @@ impl Policy {
             self.rules.revocation_lists.urls(),
             self.rules.ocsp.urls(),
         ))
+    }
+
+    /// What clients may get by ACME, or `None` if the file has no table `[acme]`, and so they get nothing.
+    pub fn acme(&self) -> Option<AcmePolicy<'_>> {
+        AcmePolicy::of(&self.rules)
+    }
+
+    /// Checks whether a client may order a certificate for these names by ACME, of this profile or else the default one.
+    /// Returns the profile. The key is not known yet: [`check`](Self::check) the whole certificate before it is issued.
+    ///
+    /// # Errors
+    ///
+    /// [`Forbidden`], which lists everything that is forbidden.
+    pub fn check_acme_order(
+        &self,
+        names: &[AlternativeName],
+        profile: Option<Profile>,
+    ) -> Result<Profile, Forbidden> {
+        let mut findings = Findings::default();
+        self.rules.names.check(names, &mut findings);
+        let permitted = self.rules.usages.permitted();
+        let chosen = match &self.rules.acme {
+            Some(acme) => acme.check(names, profile, permitted, &mut findings),
+            None => {
+                findings.add_always(Reason::NoAcme);
+                None
+            }
+        };
+        findings.into_result(&self.source)?;
+        Ok(chosen.unwrap_or(Profile::Server))
     }
 
     /// How long revocation lists are valid.

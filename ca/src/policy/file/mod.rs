@@ -7,5 +7,7 @@ mod setting;
 mod source;
 
 pub use error::PolicyError;
-pub(crate) use setting::{List, Number, Setting, from_string, read_from_strings, table};
+pub(crate) use setting::{
+    List, Number, Setting, from_string, optional_table, read_from_strings, table,
+};
 pub(crate) use source::{Line, Source};

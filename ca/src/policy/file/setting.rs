@@ -15,6 +15,13 @@ pub(crate) fn table<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer.deserialize_map(TableVisitor(PhantomData))
 }
 
+/// The same for a table that makes a difference by being there.
+pub(crate) fn optional_table<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    table(deserializer).map(Some)
+}
+
 struct TableVisitor<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for TableVisitor<T> {

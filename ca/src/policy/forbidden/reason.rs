@@ -109,6 +109,29 @@ pub enum Reason {
         /// What is permitted.
         permitted: Vec<Profile>,
     },
+    /// `acme.dns` has no pattern that includes the DNS name.
+    AcmeName {
+        /// The name that was asked for.
+        name: String,
+        /// What is permitted by ACME.
+        permitted: Vec<NamePattern>,
+    },
+    /// `acme.ip` has no network that includes the address.
+    AcmeAddress {
+        /// The address that was asked for.
+        address: IpAddr,
+        /// What is permitted by ACME.
+        permitted: Vec<Network>,
+    },
+    /// `acme.profiles` lacks the profile, or `usages.profiles` does.
+    AcmeProfile {
+        /// What was asked for.
+        profile: Profile,
+        /// What is permitted by ACME.
+        permitted: Vec<Profile>,
+    },
+    /// The policy has no table `[acme]`.
+    NoAcme,
 
     /// No policy permits a text that is not a DNS name.
     NotADnsName(String),
@@ -316,6 +339,36 @@ impl Reason {
                     setting: format!("profiles = [{profile}]"),
                 }
             }
+            Self::AcmeName { name, permitted } => {
+                let name = quoted(name);
+                Words::OfKey {
+                    key: "acme.dns",
+                    rule: permits(permitted, "no DNS name", &name),
+                    instead: "ask for another name",
+                    setting: format!("dns = [{name}]"),
+                }
+            }
+            Self::AcmeAddress { address, permitted } => {
+                let address = format!("\"{address}\"");
+                Words::OfKey {
+                    key: "acme.ip",
+                    rule: permits(permitted, "no address", &address),
+                    instead: "ask for another address",
+                    setting: format!("ip = [{address}]"),
+                }
+            }
+            Self::AcmeProfile { profile, permitted } => {
+                let profile = format!("\"{profile}\"");
+                Words::OfKey {
+                    key: "acme.profiles",
+                    rule: permits(permitted, "no profile", &profile),
+                    instead: "ask for another profile",
+                    setting: format!("profiles = [{profile}], if usages.profiles has it, too,"),
+                }
+            }
+            Self::NoAcme => Words::Always(
+                "the CA's policy has no table [acme], without which nobody gets a certificate by ACME".into(),
+            ),
 
             Self::NotADnsName(name) => Words::Always(format!(
                 "{} is not a DNS name: ask for labels of letters, digits, underscores and inner \

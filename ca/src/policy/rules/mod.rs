@@ -3,6 +3,7 @@
 //! This room uses [`forbidden`](super::forbidden), [`wanted`](super::wanted),
 //! [`values`](super::values) and [`file`](super::file).
 
+mod acme;
 mod keys;
 mod names;
 mod status;
@@ -12,7 +13,8 @@ mod validity;
 
 use serde::Deserialize;
 
-use super::file::table;
+use super::file::{optional_table, table};
+pub(crate) use acme::Acme;
 use keys::Keys;
 use names::Names;
 pub(crate) use status::Status;
@@ -43,4 +45,6 @@ pub(crate) struct Rules {
     pub(crate) revocation_lists: Status,
     #[serde(deserialize_with = "table")]
     pub(crate) ocsp: Status,
+    #[serde(deserialize_with = "optional_table")]
+    pub(crate) acme: Option<Acme>,
 }

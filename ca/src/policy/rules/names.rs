@@ -10,7 +10,6 @@ use toml::Spanned;
 use crate::policy::file::{List, Number, Setting};
 use crate::policy::forbidden::{Findings, Reason};
 use crate::policy::values::{AskedName, EmailPattern, NamePattern, Network, UriPattern, as_ipv4};
-use crate::policy::wanted::Wanted;
 
 /// Which alternative names may be certified.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -32,15 +31,15 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn check(&self, wanted: &Wanted, findings: &mut Findings) {
-        let number = wanted.names.len();
+    pub(crate) fn check(&self, names: &[AlternativeName], findings: &mut Findings) {
+        let number = names.len();
         if number > self.max() {
             let max = self.max();
             findings.add(self.max.offset(), Reason::NumberOfNames { number, max });
             // Checking them all could take long, and the refusals would fill screens.
             return;
         }
-        for name in &wanted.names {
+        for name in names {
             match name {
                 AlternativeName::Dns(name) => match AskedName::read(name) {
                     Some(asked) => self.check_dns_name(name, &asked, findings),

@@ -18,15 +18,12 @@ pub(crate) struct Usages {
 impl Usages {
     /// The certificate's profile: the one that was asked for, or the policy's first one.
     pub(crate) fn check(&self, wanted: &Wanted, findings: &mut Findings) -> Profile {
-        let permitted = self.profiles.items();
-        let profile = wanted
-            .profile
-            .or_else(|| permitted.first().copied())
-            .unwrap_or(Profile::Server);
-        if !permitted.contains(&profile) {
+        let first = self.permitted().first().copied();
+        let profile = wanted.profile.or(first).unwrap_or(Profile::Server);
+        if !self.permitted().contains(&profile) {
             let reason = Reason::Profile {
                 profile,
-                permitted: permitted.to_vec(),
+                permitted: self.permitted().to_vec(),
             };
             findings.add(self.profiles.offset(), reason);
         }
@@ -38,5 +35,10 @@ impl Usages {
             findings.add_always(Reason::Nameless);
         }
         profile
+    }
+
+    /// The permitted profiles, the default first.
+    pub(crate) fn permitted(&self) -> &[Profile] {
+        self.profiles.items()
     }
 }

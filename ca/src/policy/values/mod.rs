@@ -1,8 +1,9 @@
 //! The values in the policy file, and how they are written: DNS names, addresses, e-mail addresses, URIs,
-//! texts, keys, durations, profiles and URLs.
+//! texts, keys, durations, profiles, challenges of ACME and URLs.
 //!
 //! This room uses [`file`](super::file).
 
+mod acme_challenge;
 mod character;
 mod common_name;
 mod dns;
@@ -11,10 +12,12 @@ mod email;
 mod key;
 mod list_url;
 mod network;
+mod page_url;
 mod profile;
 mod text;
 mod uri;
 
+pub use acme_challenge::{AcmeChallenge, UnknownAcmeChallenge};
 pub(crate) use common_name::{Suspicion, is_only_for_people, is_plain_label, suspicion};
 pub(crate) use dns::AskedName;
 pub use dns::{NamePattern, NamePatternError};
@@ -26,6 +29,7 @@ pub use key::{KeyAlgorithm, UnknownKeyAlgorithm};
 pub use list_url::{ListUrl, ListUrlError};
 pub(crate) use network::as_ipv4;
 pub use network::{Network, NetworkError};
+pub use page_url::{PageUrl, PageUrlError};
 pub use profile::{Profile, UnknownProfile};
 pub use text::{TextPattern, TextPatternError};
 pub use uri::{UriPattern, UriPatternError};

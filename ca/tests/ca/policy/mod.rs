@@ -1,5 +1,6 @@
 //! Tests of policies through the crate's public interface.
 
+mod acme;
 mod default_text;
 mod errors;
 mod keys;

@@ -1,0 +1,125 @@
+//! The table `[acme]` of a policy: what clients may get by ACME, and how they show that the names are theirs.
+
+use pq_x509::certificate::AlternativeName;
+use serde::Deserialize;
+
+use crate::policy::file::{List, PolicyError, Setting, Source};
+use crate::policy::forbidden::{Findings, Reason};
+use crate::policy::values::{AcmeChallenge, AskedName, NamePattern, Network, PageUrl, Profile};
+
+/// What clients may get by ACME, within what the other tables permit.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(
+    default,
+    deny_unknown_fields,
+    expecting = "a table",
+    rename_all = "kebab-case"
+)]
+pub(crate) struct Acme {
+    dns: Setting<List<NamePattern>>,
+    ip: Setting<List<Network>>,
+    profiles: Setting<List<Profile>>,
+    challenges: Setting<List<AcmeChallenge>>,
+    external_account_required: Setting<bool>,
+    terms_of_service: Setting<PageUrl>,
+    website: Setting<PageUrl>,
+}
+
+impl Acme {
+    /// Checks that no setting hands out what stands for the CA itself.
+    pub(crate) fn check_settings(&self, source: &Source) -> Result<(), PolicyError> {
+        let lists_responders = self.profiles.items().contains(&Profile::OcspResponder);
+        match self.profiles.offset() {
+            Some(offset) if lists_responders => Err(PolicyError::new(
+                source,
+                offset,
+                "acme.profiles has \"ocsp-responder\": such a certificate answers in place of the CA, and whoever has a \
+                 name could get it; take it from the list",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// The names and the profile of an order, which the other tables permit. Returns the profile.
+    pub(crate) fn check(
+        &self,
+        names: &[AlternativeName],
+        asked: Option<Profile>,
+        permitted: &[Profile],
+        findings: &mut Findings,
+    ) -> Option<Profile> {
+        for name in names {
+            match name {
+                AlternativeName::Dns(name) if self.dns.get().is_some() => {
+                    let patterns = self.dns.items();
+                    let asked = AskedName::read(name);
+                    let includes = |asked| patterns.iter().any(|one| one.includes(asked));
+                    if !asked.as_ref().is_some_and(includes) {
+                        let reason = Reason::AcmeName {
+                            name: name.clone(),
+                            permitted: patterns.to_vec(),
+                        };
+                        findings.add(self.dns.offset(), reason);
+                    }
+                }
+                AlternativeName::Ip(address) if self.ip.get().is_some() => {
+                    let networks = self.ip.items();
+                    if !networks.iter().any(|network| network.includes(*address)) {
+                        let reason = Reason::AcmeAddress {
+                            address: *address,
+                            permitted: networks.to_vec(),
+                        };
+                        findings.add(self.ip.offset(), reason);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let offered = self.profiles(permitted);
+        let profile = asked.or_else(|| offered.first().copied());
+        match profile {
+            Some(profile) if offered.contains(&profile) => Some(profile),
+            _ => {
+                let reason = Reason::AcmeProfile {
+                    profile: profile.unwrap_or(Profile::Server),
+                    permitted: offered,
+                };
+                findings.add(self.profiles.offset(), reason);
+                None
+            }
+        }
+    }
+
+    /// The profiles that clients may name, the default first, of those that `usages.profiles` permits.
+    pub(crate) fn profiles(&self, permitted: &[Profile]) -> Vec<Profile> {
+        const USUAL: [Profile; 3] = [Profile::Server, Profile::Client, Profile::ServerAndClient];
+        let own = self.profiles.get().map(|_| self.profiles.items());
+        let (in_order, others) = match own {
+            Some(own) => (own, permitted),
+            None => (permitted, &USUAL[..]),
+        };
+        let both = in_order.iter().filter(|one| others.contains(one));
+        both.copied().collect()
+    }
+
+    /// The challenges that there are.
+    pub(crate) fn challenges(&self) -> &[AcmeChallenge] {
+        match self.challenges.get() {
+            Some(_) => self.challenges.items(),
+            None => &AcmeChallenge::ALL,
+        }
+    }
+
+    pub(crate) fn external_account_required(&self) -> bool {
+        let setting = self.external_account_required.get();
+        setting.copied().unwrap_or(false)
+    }
+
+    pub(crate) fn terms_of_service(&self) -> Option<&PageUrl> {
+        self.terms_of_service.get()
+    }
+
+    pub(crate) fn website(&self) -> Option<&PageUrl> {
+        self.website.get()
+    }
+}
