@@ -56,7 +56,7 @@ pub struct NewAccount<'a> {
 }
 
 /// The request to change an account, or to end it.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AccountUpdate {
     /// Where its holder can be reached from now on.

@@ -153,6 +153,9 @@ impl<S: Store, P: Policy> Server<S, P> {
             return Ok(self.show_account(200, account));
         }
         let update: AccountUpdate = content::read(&post.content)?;
+        if update == AccountUpdate::default() {
+            return Ok(self.show_account(200, account));
+        }
         if let Some(contact) = &update.contact {
             self.check_contacts(contact)?;
         }

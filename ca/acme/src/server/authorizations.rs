@@ -29,8 +29,8 @@ impl<S: Store, P: Policy> Server<S, P> {
             )
             .into());
         }
-        let changed =
-            self.change_authorization::<Refusal>(one, |one| match of_authorization(one, post.now) {
+        let changed = self.change_authorization::<Refusal>(one, |one| {
+            match of_authorization(one, post.now) {
                 AuthorizationStatus::Pending | AuthorizationStatus::Valid => {
                     let state = AuthorizationState::Deactivated;
                     Ok(Some(AuthorizationRecord {
@@ -40,7 +40,8 @@ impl<S: Store, P: Policy> Server<S, P> {
                 }
                 AuthorizationStatus::Deactivated => Ok(None),
                 _ => Err(Problem::malformed("the authorization is over already").into()),
-            })?;
+            }
+        })?;
         Ok(self.show_authorization(&changed, post.now))
     }
 
