@@ -1,5 +1,6 @@
 //! The server as its clients see it.
 
 mod flows;
+mod histories;
 mod kit;
 mod wrong;
