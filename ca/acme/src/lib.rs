@@ -4,6 +4,16 @@
 //!   [`identifier`]: what certificates are for; [`problem`]: errors; [`jws`]: signed requests, by keys of ML-DSA, ECDSA,
 //!   Ed25519 and RSA; [`challenge`]: what a client has to show for a challenge, and a server to find.
 //! * **A client's half.** [`client`]: from the directory to the certificate.
+//! * **A server.** [`server`]: from requests to answers and work to do; [`store`]: what it remembers, behind a trait;
+//!   [`nonce`]: nonces that replicas share without a table.
+//!
+//! # Errors
+//!
+//! What is told to clients is a [`Problem`](problem::Problem), whose `detail` says what happened and what to do.
+//!
+//! # Limits
+//!
+//! Requests have at most 128 KiB; [`Settings`](server::Settings) bound what is in them.
 #![forbid(unsafe_code)]
 
 extern crate alloc;
@@ -17,3 +27,8 @@ pub mod objects;
 pub mod problem;
 pub mod server;
 pub mod store;
+
+/// The README's program, which is compiled as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

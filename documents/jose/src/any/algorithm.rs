@@ -2,9 +2,8 @@
 
 use core::fmt;
 
-use pq_keys::spki::{AlgorithmIdentifierOwned, ObjectIdentifier};
+use pq_keys::spki::ObjectIdentifier;
 
-use super::error::AnyJwsError;
 use crate::akp::Algorithm;
 
 /// A signature algorithm of JOSE.
@@ -62,24 +61,19 @@ impl AnyJwsAlgorithm {
     }
 
     /// The algorithm of signatures with this identifier in certificates.
-    pub(super) fn of_signatures(
-        identifier: &AlgorithmIdentifierOwned,
-    ) -> Result<Self, AnyJwsError> {
-        let oid = identifier.oid;
+    pub(super) fn of_signatures(oid: ObjectIdentifier) -> Option<Self> {
         match oid {
-            ECDSA_SHA256 => return Ok(Self::Es256),
-            ECDSA_SHA384 => return Ok(Self::Es384),
-            ED25519 => return Ok(Self::EdDsa),
-            RSA_SHA256 => return Ok(Self::Rs256),
-            _ => {}
+            ECDSA_SHA256 => Some(Self::Es256),
+            ECDSA_SHA384 => Some(Self::Es384),
+            ED25519 => Some(Self::EdDsa),
+            RSA_SHA256 => Some(Self::Rs256),
+            other => match pq_keys::Algorithm::from_oid(other)? {
+                pq_keys::Algorithm::Signature(algorithm) => {
+                    Algorithm::try_from(algorithm).ok().map(Self::from)
+                }
+                _ => None,
+            },
         }
-        let found = match pq_keys::Algorithm::from_oid(oid) {
-            Some(pq_keys::Algorithm::Signature(algorithm)) => Algorithm::try_from(algorithm).ok(),
-            _ => None,
-        };
-        found
-            .map(Self::from)
-            .ok_or_else(|| AnyJwsError::Algorithm(oid.to_string()))
     }
 }
 

@@ -113,7 +113,9 @@ struct Members<'a> {
 ///
 /// [`AnyJwsError::Algorithm`] if the key's signatures have no name in JOSE, and [`AnyJwsError::Sign`] if it doesn't sign.
 pub fn sign(message: &[u8], key: &(impl Signer + ?Sized)) -> Result<Vec<u8>, AnyJwsError> {
-    let algorithm = AnyJwsAlgorithm::of_signatures(&key.signature_algorithm())?;
+    let oid = key.signature_algorithm().oid;
+    let algorithm = AnyJwsAlgorithm::of_signatures(oid);
+    let algorithm = algorithm.ok_or_else(|| AnyJwsError::Algorithm(oid.to_string()))?;
     let signature = key.sign(message)?;
     match number_len(algorithm) {
         None => Ok(signature),
