@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use ::metrics::{
-    Counter, CounterFn, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder,
+    Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder,
     SharedString, Unit,
 };
 
@@ -15,7 +15,7 @@ static RECORDED: OnceLock<Arc<Recorded>> = OnceLock::new();
 
 /// Has the facade `metrics` count for each [`Metrics`](super::Metrics) of this process: what libraries count and time is part
 /// of `/metrics` from then on. A histogram has the buckets that are given with its name, in ascending order, or none but the
-/// count and the sum. Gauges are not kept.
+/// count and the sum.
 ///
 /// # Errors
 ///
@@ -49,6 +49,7 @@ type Series = (String, String);
 struct Recorded {
     buckets: Vec<(&'static str, &'static [f64])>,
     counters: Mutex<BTreeMap<Series, Arc<Count>>>,
+    gauges: Mutex<BTreeMap<Series, Arc<Level>>>,
     histograms: Mutex<BTreeMap<Series, Arc<Times>>>,
     descriptions: Mutex<BTreeMap<String, String>>,
 }
@@ -63,6 +64,34 @@ impl CounterFn for Count {
 
     fn absolute(&self, value: u64) {
         self.0.fetch_max(value, Ordering::Relaxed);
+    }
+}
+
+/// What a gauge shows, as the bits of a number.
+#[derive(Default)]
+struct Level(AtomicU64);
+
+impl Level {
+    fn change(&self, change: impl Fn(f64) -> f64) {
+        let change = |bits| Some(change(f64::from_bits(bits)).to_bits());
+        // It never fails, since there is always a change.
+        let _ = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+    }
+}
+
+impl GaugeFn for Level {
+    fn increment(&self, value: f64) {
+        self.change(|before| before + value);
+    }
+
+    fn decrement(&self, value: f64) {
+        self.change(|before| before - value);
+    }
+
+    fn set(&self, value: f64) {
+        self.0.store(value.to_bits(), Ordering::Relaxed);
     }
 }
 
@@ -97,6 +126,10 @@ impl Recorded {
         lock(&self.counters).entry(series(key)).or_default().clone()
     }
 
+    fn gauge(&self, key: &Key) -> Arc<Level> {
+        lock(&self.gauges).entry(series(key)).or_default().clone()
+    }
+
     fn histogram(&self, key: &Key) -> Arc<Times> {
         let mut histograms = lock(&self.histograms);
         let new = || {
@@ -119,6 +152,11 @@ impl Recorded {
         for ((name, labels), count) in &*lock(&self.counters) {
             self.head(text, &mut last, name, "counter")?;
             writeln!(text, "{name}{labels} {}", count.0.load(Ordering::Relaxed))?;
+        }
+        for ((name, labels), level) in &*lock(&self.gauges) {
+            self.head(text, &mut last, name, "gauge")?;
+            let level = f64::from_bits(level.0.load(Ordering::Relaxed));
+            writeln!(text, "{name}{labels} {level}")?;
         }
         for ((name, labels), times) in &*lock(&self.histograms) {
             self.head(text, &mut last, name, "histogram")?;
@@ -190,7 +228,9 @@ impl Recorder for Installed {
         self.0.describe(&name, &description);
     }
 
-    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, name: KeyName, _: Option<Unit>, description: SharedString) {
+        self.0.describe(&name, &description);
+    }
 
     fn describe_histogram(&self, name: KeyName, _: Option<Unit>, description: SharedString) {
         self.0.describe(&name, &description);
@@ -200,8 +240,8 @@ impl Recorder for Installed {
         Counter::from_arc(self.0.counter(key))
     }
 
-    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
-        Gauge::noop()
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::from_arc(self.0.gauge(key))
     }
 
     fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
@@ -226,6 +266,9 @@ mod tests {
                 ::metrics::counter!("uses", "outcome" => outcome).increment(2);
                 ::metrics::counter!("uses", "outcome" => outcome).increment(1);
             }
+            ::metrics::gauge!("end").set(1_800_000_000.0);
+            ::metrics::gauge!("level", "of" => "a").increment(2.5);
+            ::metrics::gauge!("level", "of" => "a").decrement(1.0);
             for value in [0.0005, 0.25, 0.25, 7.0] {
                 ::metrics::histogram!("times", "of" => "sign").record(value);
             }
@@ -238,6 +281,10 @@ mod tests {
 # TYPE uses counter
 uses{outcome=\"a \\\"b\\\"\"} 3
 uses{outcome=\"done\"} 3
+# TYPE end gauge
+end 1800000000
+# TYPE level gauge
+level{of=\"a\"} 1.5
 # TYPE others histogram
 others_bucket{le=\"+Inf\"} 1
 others_sum 1.5

@@ -82,6 +82,15 @@ impl ListenOptions {
         tcp.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
     }
 
+    /// The first port that is listened on, if it is known before: 0 lets the system choose one.
+    pub fn port(&self) -> Option<u16> {
+        let tcp = self.listen.iter().find_map(|address| match address {
+            ListenAddress::Tcp(address) => Some(address.port()),
+            _ => None,
+        });
+        tcp.filter(|port| *port != 0)
+    }
+
     /// Listens, and has the handler answer requests: a function of the program's own, or [`Page`](crate::Page). The
     /// metrics have the times of the lists in use. The process is [allowed](allow_descriptors) as many descriptors as
     /// the limits may take.
