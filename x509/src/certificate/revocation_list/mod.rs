@@ -272,6 +272,18 @@ impl CertificateRevocationList {
     }
 }
 
+impl CertificateRevocationList {
+    /// Whether it is about all certificates of its issuer, so that those which are not on it were not revoked when it was made.
+    /// A list with a distribution point may be one of several.
+    ///
+    /// # Errors
+    ///
+    /// Why it can't be used at all.
+    pub fn is_complete(&self) -> Result<bool, UnusableList> {
+        Ok(self.scope.clone()? == Scope::default())
+    }
+}
+
 impl AsRef<[u8]> for CertificateRevocationList {
     fn as_ref(&self) -> &[u8] {
         &self.der
