@@ -1,11 +1,28 @@
-//! The doors of a certificate authority over HTTP.
+//! The doors of a certificate authority over HTTP, on [`pq_serving`].
 //!
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![allow(
-    clippy::std_instead_of_alloc,
-    clippy::std_instead_of_core,
-    reason = "servers have std"
-)]
 
+extern crate alloc;
+
+mod algorithms;
+mod clock;
+mod doors;
+mod health;
+mod http;
+mod identity;
+mod keys;
+mod list_responder;
+mod lists;
+pub mod ocsp;
+mod page;
 pub mod validation;
+
+pub use self::clock::Clock;
+pub use self::doors::{Doors, Mounted, PublishedCa, Settings};
+pub use self::identity::{OwnCertificate, OwnCertificateError, TlsKey};
+pub use self::keys::CaKey;
+pub use self::list_responder::{
+    InvalidListSource, ListResponder, ListSource, OcspHandler, UnfitList, keep_list,
+};
+pub use self::lists::{ListError, ListSettings};

@@ -11,6 +11,7 @@ mod signer;
 mod store;
 mod transit;
 
+use core::error::Error;
 use std::io;
 use std::path::PathBuf;
 
@@ -39,6 +40,7 @@ use pq_x509::validation::ValidationError;
 pub(crate) use self::acme::AcmeFailure;
 pub(crate) use self::database::DatabaseFailure;
 pub(crate) use self::door::{DoorFailure, InvalidDoorAddress};
+use self::store::with_causes;
 pub(crate) use self::store::{StoreFailure, of_store_error};
 pub(crate) use self::transit::TransitFailure;
 use crate::chains::NotAChain;
@@ -86,6 +88,8 @@ pub(crate) enum Failure {
     OcspRequest(OcspRequestError),
     #[error("no response was made: {0}")]
     Unanswered(ResponderError),
+    #[error("it can't be served: {}", with_causes(&**.0))]
+    Serving(Box<dyn Error + Send + Sync>),
     #[error(
         "the issuer's certificate does not follow the certificate in its file; name the issuer's file, \
          too"
@@ -685,7 +689,8 @@ impl Failure {
             | Self::MessageToDecrypt(_)
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)
             | Self::RsaToDecrypt(_)
-            | Self::NotText(_) => ExitStatus::InputOutput,
+            | Self::NotText(_)
+            | Self::Serving(_) => ExitStatus::InputOutput,
             Self::NewSshKey(_) | Self::SshSigning(_) => ExitStatus::Usage,
             Self::Signing(_)
             | Self::MayBeAttributes(_)

@@ -42,9 +42,9 @@ fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>)
     for line in after.lines() {
         match line.trim().strip_prefix("$ ") {
             Some(line) => {
-                let outcome = match name == "pqtls store serve" {
-                    true => folder.shell(&served_briefly(line)),
-                    false => folder.shell(line),
+                let outcome = match line.starts_with(&format!("{name} ")) {
+                    true if name.ends_with(" serve") => folder.shell(&served_briefly(line)),
+                    _ => folder.shell(line),
                 };
                 examples.push((line.to_owned(), as_at_home(outcome.ok(), folder)));
             }
@@ -79,8 +79,12 @@ fn visit(command: &Command, name: &str, folder: &Folder, shown: &mut Vec<Shown>)
 
 /// A server's example, which is stopped once it serves, on a port that the system chooses.
 fn served_briefly(line: &str) -> String {
+    let plain = match line.starts_with("pqtls ca ") {
+        true => " --plain 127.0.0.1:0",
+        false => "",
+    };
     format!(
-        "{line} --listen 127.0.0.1:0 >served 2>&1 & server=$!; tries=0
+        "{line} --listen 127.0.0.1:0{plain} >served 2>&1 & server=$!; tries=0
         until grep -qs '^Serving' served; do
             tries=$((tries + 1))
             [ $tries -lt 1200 ] && kill -0 $server || {{ cat served; exit 1; }}

@@ -22,6 +22,7 @@ mod former;
 mod jwt;
 mod key;
 mod man;
+mod ocsp;
 mod pkcs12;
 mod raw;
 mod repeated;
@@ -75,6 +76,8 @@ enum Command {
     Cert(cert::Command),
     #[command(subcommand)]
     Ca(ca::Command),
+    #[command(subcommand)]
+    Ocsp(ocsp::Command),
     Dev(dev::Arguments),
     Show(show::Arguments),
     Sign(raw::sign::Arguments),
@@ -116,6 +119,7 @@ pub(crate) fn run(arguments: Arguments, matches: &ArgMatches) -> Result<ExitStat
         Command::Key(command) => key::run(command, json),
         Command::Cert(command) => cert::run(command, json),
         Command::Ca(command) => ca::run(command, json),
+        Command::Ocsp(command) => ocsp::run(command),
         Command::Dev(arguments) => dev::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
         Command::Sign(arguments) => raw::sign::run(&arguments, json),

@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use pq_ca_server::ListSource;
 
 use super::ca::{self, Which};
 use super::custody::{KeySource, StorePlace, TransitKey};
@@ -115,6 +116,7 @@ fn reading() -> Vec<OfType<Source>> {
         of_type(StorePlace::file),
         of_type(TransitKey::token_file),
         of_type(TransitKey::root_file),
+        of_type(|list: &ListSource| list.file().map(|path| Source::File(path.into()))),
         of_type(|descriptor: &Descriptor| Some(descriptor.source())),
         // Or a folder, whose files results may join.
         of_type(|path: &PathBuf| Some(Source::File(path.clone()))),

@@ -447,7 +447,7 @@ fn if_store_is_lost(has_root: bool) -> &'static str {
 }
 
 /// An error and what caused it, as far as its text doesn't have that.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
+pub(super) fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

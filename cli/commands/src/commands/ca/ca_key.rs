@@ -52,18 +52,23 @@ impl CaKeyOptions {
         folder: &Folder,
         role: Role,
     ) -> Result<Authority<AnySigner, LocalLedger>, Failure> {
-        let authority = folder.authority_with(role, |path, text| match reference(path, text)? {
+        let authority = folder.authority_with(role, |path, text| self.signer(path, text));
+        if authority.is_ok() {
+            warn_of_older_ledger(folder, role)?;
+        }
+        authority
+    }
+
+    /// The key in a file of the CA's folder, which may be under a passphrase or in a store.
+    pub(super) fn signer(&self, path: &Path, text: &[u8]) -> Result<AnySigner, Failure> {
+        match reference(path, text)? {
             Some(reference) => Ok(AnySigner::Stored(self.in_store(path, &reference)?)),
             None => {
                 let file = path.display().to_string();
                 let key = documents::ca_key(&file, text, &self.passphrase)?;
                 Ok(AnySigner::File(key))
             }
-        });
-        if authority.is_ok() {
-            warn_of_older_ledger(folder, role)?;
         }
-        authority
     }
 
     /// The same, to issue certificates: nobody accepts one below a root that has expired.

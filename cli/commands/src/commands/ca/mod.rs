@@ -22,6 +22,7 @@ mod renew;
 mod revoke;
 mod rollover;
 mod same_key;
+mod serve;
 mod shortened;
 mod show;
 pub(super) mod sign;
@@ -54,6 +55,7 @@ pub(crate) enum Command {
     Adopt(adopt::Arguments),
     Crl(crl::Arguments),
     Ocsp(ocsp::Arguments),
+    Serve(Box<serve::Arguments>),
     List(list::Arguments),
     Show(show::Arguments),
 }
@@ -74,6 +76,7 @@ impl Command {
             Self::Adopt(arguments) => (&arguments.place, false),
             Self::Crl(arguments) => (&arguments.place, arguments.root),
             Self::Ocsp(arguments) => (&arguments.place, arguments.root),
+            Self::Serve(arguments) => (&arguments.place, false),
             Self::List(arguments) => (&arguments.place, false),
             Self::Show(arguments) => (&arguments.place, false),
         }
@@ -95,6 +98,7 @@ impl Command {
             | Self::Revoke(_)
             | Self::Reinstate(_)
             | Self::Adopt(_)
+            | Self::Serve(_)
             | Self::List(_) => Vec::new(),
         })
     }
@@ -134,6 +138,7 @@ fn act(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Adopt(arguments) => adopt::run(&arguments, json),
         Command::Crl(arguments) => crl::run(&arguments, json),
         Command::Ocsp(arguments) => ocsp::run(&arguments, json),
+        Command::Serve(arguments) => serve::run(&arguments),
         Command::List(arguments) => list::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
     }

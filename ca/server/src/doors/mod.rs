@@ -1,0 +1,10 @@
+//! Which path leads where, over TLS and over plain HTTP.
+
+// This room uses `clock`, `health`, `http`, `keys`, `lists`, `ocsp` and `page`.
+
+mod ca;
+mod handler;
+mod paths;
+
+pub use self::ca::PublishedCa;
+pub use self::handler::{Doors, Mounted, Settings};

@@ -1,0 +1,1 @@
+//! `openssl ocsp` and `openssl crl` as clients, if there is one that knows ML-DSA.
