@@ -4,12 +4,13 @@
 
 use core::time::Duration;
 
-use pq_ca::authority::{Authority, AuthorityError, Order};
-use pq_ca::ledger::Ledger;
+use pq_ca::authority::{Authority, AuthorityError, Once, Order};
+use pq_ca::ledger::{Change, Entry, Ledger, SerialNumber};
+use pq_ca::policy::Policy;
 use pq_x509::certificate::Certificate;
 use pq_x509::keys::Signer;
 use pq_x509::pki_types::UnixTime;
-use pq_x509::revocation::CertificateRevocationList;
+use pq_x509::revocation::{CertificateRevocationList, CrlReason};
 
 use crate::ocsp::Answers;
 
@@ -24,6 +25,9 @@ pub trait CaKey: Answers {
     ///
     /// Those of [`Authority::revocation_list`].
     fn list(&self, now: UnixTime) -> Result<CertificateRevocationList, AuthorityError>;
+
+    /// What may be issued.
+    fn policy(&self) -> &Policy;
 
     /// How long a list is valid.
     fn list_validity(&self) -> Duration;
@@ -54,6 +58,39 @@ pub trait CaKey: Answers {
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError>;
 
+    /// Issues a certificate for a request, or returns the one that it has: [`Authority::issue_once`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Authority::issue_once`].
+    fn issue_once(
+        &self,
+        order: &Order<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Once, AuthorityError>;
+
+    /// The entry of exactly this certificate, or `None` if the ledger has none: others can make certificates with the same
+    /// serial number.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't be read.
+    fn entry(&self, certificate: &Certificate) -> Result<Option<Entry>, AuthorityError>;
+
+    /// Revokes exactly this certificate, and says whether that changed anything. `None` if the ledger has no such certificate.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Authority::revoke`].
+    fn revoke(
+        &self,
+        certificate: &Certificate,
+        reason: CrlReason,
+        by: &str,
+        at: UnixTime,
+    ) -> Result<Option<bool>, AuthorityError>;
+
     /// What keeps the key from issuing, as far as can be told without it: the ledger, its certificate, the clock.
     fn problem(&self, now: UnixTime) -> Option<String>;
 
@@ -68,6 +105,10 @@ impl<S: Signer + 'static, L: Ledger + 'static> CaKey for Authority<S, L> {
 
     fn list(&self, now: UnixTime) -> Result<CertificateRevocationList, AuthorityError> {
         self.revocation_list(now, None)
+    }
+
+    fn policy(&self) -> &Policy {
+        Self::policy(self)
     }
 
     fn list_validity(&self) -> Duration {
@@ -89,6 +130,41 @@ impl<S: Signer + 'static, L: Ledger + 'static> CaKey for Authority<S, L> {
         now: UnixTime,
     ) -> Result<Certificate, AuthorityError> {
         Self::issue(self, order, by, now)
+    }
+
+    fn issue_once(
+        &self,
+        order: &Order<'_>,
+        by: &str,
+        now: UnixTime,
+    ) -> Result<Once, AuthorityError> {
+        Self::issue_once(self, order, by, now)
+    }
+
+    fn entry(&self, certificate: &Certificate) -> Result<Option<Entry>, AuthorityError> {
+        let Ok(number) = SerialNumber::of(certificate) else {
+            // The ledger has no such number.
+            return Ok(None);
+        };
+        let kept = self.ledger().certificate(&number)?;
+        match kept.is_some_and(|kept| *kept == **certificate.der()) {
+            true => Ok(self.ledger().entry(&number)?),
+            false => Ok(None),
+        }
+    }
+
+    fn revoke(
+        &self,
+        certificate: &Certificate,
+        reason: CrlReason,
+        by: &str,
+        at: UnixTime,
+    ) -> Result<Option<bool>, AuthorityError> {
+        let Some(entry) = CaKey::entry(self, certificate)? else {
+            return Ok(None);
+        };
+        let revoked = Self::revoke(self, &entry.issued.serial_number, reason, by, at)?;
+        Ok(Some(revoked.change != Change::Unchanged))
     }
 
     fn problem(&self, now: UnixTime) -> Option<String> {

@@ -5,6 +5,7 @@
 
 extern crate alloc;
 
+pub mod acme;
 mod algorithms;
 mod clock;
 mod doors;
@@ -19,7 +20,7 @@ mod page;
 pub mod validation;
 
 pub use self::clock::Clock;
-pub use self::doors::{Doors, Mounted, PublishedCa, Settings};
+pub use self::doors::{Doors, Issuing, Mounted, PublishedCa, Settings};
 pub use self::identity::{OwnCertificate, OwnCertificateError, TlsKey};
 pub use self::keys::CaKey;
 pub use self::list_responder::{

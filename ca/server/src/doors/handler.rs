@@ -18,6 +18,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::ca::PublishedCa;
+use super::issuing::Issuing;
 use super::paths::{Paths, Target};
 use crate::clock::Clock;
 use crate::health::{self, Health};
@@ -94,7 +95,7 @@ struct Inner {
     url: String,
     plain_url: Option<String>,
     shown: RwLock<Arc<Shown>>,
-    mounted: Vec<(String, Arc<dyn Mounted>)>,
+    mounted: RwLock<Vec<(String, Arc<dyn Mounted>)>>,
 }
 
 /// A CA with what is where.
@@ -107,15 +108,6 @@ struct Shown {
 impl Doors {
     /// The doors of this CA.
     pub fn new(ca: PublishedCa, settings: Settings) -> Self {
-        Self::with_mounted(ca, settings, Vec::new())
-    }
-
-    /// The same, with what answers below other paths, such as `/acme`, over TLS.
-    pub fn with_mounted(
-        ca: PublishedCa,
-        settings: Settings,
-        mounted: Vec<(String, Arc<dyn Mounted>)>,
-    ) -> Self {
         let Settings {
             ocsp,
             lists,
@@ -134,8 +126,15 @@ impl Doors {
             shown: RwLock::new(Arc::new(Shown::new(ca, &url, plain_url.as_deref()))),
             url,
             plain_url,
-            mounted,
+            mounted: RwLock::default(),
         }))
+    }
+
+    /// From now on, this answers below a path of its own, such as `/acme`, over TLS.
+    pub fn mount(&self, path: impl Into<String>, mounted: Arc<dyn Mounted>) {
+        let all = self.0.mounted.write();
+        all.unwrap_or_else(PoisonError::into_inner)
+            .push((path.into(), mounted));
     }
 
     /// From now on, the CA is this one: after it has a new key, or its policy has changed.
@@ -214,6 +213,17 @@ impl Doors {
         let shown = self.shown();
         let key = shown.ca.keys.first()?.clone();
         Some((key, shown.ca.chain.clone()))
+    }
+
+    /// The CA as it issues now, or `None` if it has no key here.
+    pub fn issuing(&self) -> Option<Issuing> {
+        let shown = self.shown();
+        Some(Issuing {
+            key: shown.ca.keys.first()?.clone(),
+            others: shown.ca.keys[1..].to_vec(),
+            chain: shown.ca.chain.clone(),
+            certificates: shown.ca.issuing.clone(),
+        })
     }
 
     /// Looks and keeps lists, now and then. What fails is said in the log.
@@ -307,12 +317,14 @@ impl Doors {
 
     /// What answers below a path of its own.
     fn mounted(&self, path: &str) -> Option<Arc<dyn Mounted>> {
-        let mut mounted = self.0.mounted.iter();
+        let mounted = self.0.mounted.read();
+        let mounted = mounted.unwrap_or_else(PoisonError::into_inner);
         let is_below = |at: &str| {
             let rest = path.strip_prefix(at);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         mounted
+            .iter()
             .find(|(at, _)| is_below(at))
             .map(|(_, mounted)| mounted.clone())
     }

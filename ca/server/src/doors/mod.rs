@@ -4,7 +4,9 @@
 
 mod ca;
 mod handler;
+mod issuing;
 mod paths;
 
 pub use self::ca::PublishedCa;
 pub use self::handler::{Doors, Mounted, Settings};
+pub use self::issuing::Issuing;

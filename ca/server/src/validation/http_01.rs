@@ -227,7 +227,7 @@ where
 
 /// hyper's errors have their causes in `source()`.
 fn with_cause(error: &hyper::Error) -> String {
-    match std::error::Error::source(error) {
+    match core::error::Error::source(error) {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     }

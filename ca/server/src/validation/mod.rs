@@ -18,8 +18,8 @@ mod resolver;
 mod tls;
 mod tls_alpn_01;
 
+use alloc::sync::Arc;
 use core::time::Duration;
-use std::sync::Arc;
 
 use pq_acme::objects::ChallengeKind;
 use pq_acme::problem::ProblemType;

@@ -1,8 +1,9 @@
 //! How many validations run at a time: all of them, those of one name, and those on behalf of one account, so that
 //! targets that answer slowly take no other's place.
 
+use alloc::sync::Arc;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

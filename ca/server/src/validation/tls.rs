@@ -1,7 +1,7 @@
 //! Handshakes with whoever is asked, whose certificate nobody has to trust: that a target has the key of the certificate that
 //! it shows is checked, and what the certificate says is looked at elsewhere.
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use der::Encode;
 use pq_acme::challenge::ALPN;
