@@ -4,7 +4,7 @@
 //! * **Policy.** A [`Policy`](policy::Policy) is a file that says what a CA may issue. It turns a [`Wanted`](policy::Wanted)
 //!   certificate into a certificate builder, or says which lines forbid it.
 //! * **Ledger.** A [`Ledger`](ledger::Ledger) records what was issued and what was revoked. [`LocalLedger`](ledger::LocalLedger) is a ledger
-//!   in a folder on this machine. Another one, such as in a database, is held to the tests in `ledger::suite`.
+//!   in a folder on this machine. It keeps who had it change what, as a chain that [`verify`](ledger::Ledger::verify) checks. Another one, such as in a database, is held to the tests in `ledger::suite`.
 //! * **Authority.** An [`Authority`](authority::Authority) is the CA itself: it issues, renews and revokes certificates, makes
 //!   revocation lists, and answers OCSP requests. A [`Responder`](authority::Responder) can answer OCSP requests in its place.
 //! * **Issuing.** An [`Issuance`](issuing::Issuance) is all that happens from a key or a request to a certificate that may be handed out,

@@ -174,3 +174,28 @@ pub(super) fn generations(decoder: &mut Decoder<impl Read>) -> io::Result<Vec<Ge
     }
     Ok(generations)
 }
+
+/// Revocations, each with the certificates that it is for.
+pub(super) fn put_revocations(out: &mut Vec<u8>, revoked: &[(Revocation, Vec<SerialNumber>)]) {
+    put_number(out, revoked.len() as u64);
+    for (revocation, numbers) in revoked {
+        put_revocation(out, revocation);
+        put_number(out, numbers.len() as u64);
+        for number in numbers {
+            put_bytes(out, number.as_bytes());
+        }
+    }
+}
+
+/// Reads revocations, each with the certificates that it is for.
+pub(super) fn revocations(
+    decoder: &mut Decoder<impl Read>,
+) -> io::Result<Vec<(Revocation, Vec<SerialNumber>)>> {
+    let mut revoked = Vec::new();
+    for _ in 0..decoder.number()? {
+        let revocation = revocation(decoder)?;
+        let numbers = (0..decoder.number()?).map(|_| serial_number(decoder));
+        revoked.push((revocation, numbers.collect::<io::Result<_>>()?));
+    }
+    Ok(revoked)
+}

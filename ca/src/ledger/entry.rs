@@ -165,6 +165,19 @@ impl Revocation {
         })
     }
 
+    /// What this revocation does to a certificate: the revocation that it has from then on, if that is another one, and what
+    /// this changes.
+    pub(super) fn applied_to(&self, entry: &Entry) -> (Option<Self>, Change) {
+        let new = self.for_certificate(&entry.issued);
+        match entry.revocation() {
+            None => (Some(new), Change::Revoked),
+            Some(earlier) => match new.after(earlier) {
+                Some(new) => (Some(new), Change::Updated(earlier.clone())),
+                None => (None, Change::Unchanged),
+            },
+        }
+    }
+
     /// This revocation, at the time that it gets for a certificate: not before the certificate was valid, as from a
     /// clock that was set back. It was revoked from its beginning then.
     pub fn for_certificate(&self, issued: &Issued) -> Self {

@@ -9,6 +9,7 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 
 use super::advice::{AFTER_A_BACKUP, remedy};
+use super::audit::LostHead;
 use super::database::DatabaseError;
 use super::request_id::RequestId;
 use super::serial_number::{NoRandomness, SerialNumber};
@@ -287,6 +288,9 @@ pub enum LedgerError {
     /// A ledger in a database did not do it.
     #[error(transparent)]
     Database(#[from] DatabaseError),
+    /// The ledger's events don't lead to a head that was kept.
+    #[error(transparent)]
+    LostHead(#[from] LostHead),
     /// The operating system gave no randomness.
     #[error(transparent)]
     Randomness(#[from] NoRandomness),

@@ -146,6 +146,20 @@ macro_rules! forward {
             $to.confirm_time(now, by)
         }
 
+        fn audit(
+            &$self,
+            show: &mut dyn FnMut($crate::ledger::AuditEvent) -> core::ops::ControlFlow<()>,
+        ) -> Result<$crate::ledger::AuditHead, $crate::ledger::LedgerError> {
+            $to.audit(show)
+        }
+
+        fn verify(
+            &$self,
+            kept: Option<&$crate::ledger::AuditHead>,
+        ) -> Result<$crate::ledger::AuditHead, $crate::ledger::LedgerError> {
+            $to.verify(kept)
+        }
+
         fn generations(
             &$self,
         ) -> Result<Vec<$crate::ledger::Generation>, $crate::ledger::LedgerError> {

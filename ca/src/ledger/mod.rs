@@ -4,6 +4,8 @@
 // This room uses no other.
 
 mod advice;
+mod audit;
+mod clock;
 mod codec;
 mod condition;
 mod database;
@@ -15,6 +17,7 @@ mod error;
 mod filter;
 mod forward;
 mod generation;
+mod lists;
 mod local;
 mod name;
 #[cfg(feature = "postgres")]
@@ -33,6 +36,9 @@ pub use pq_x509::keys::identifiers::KeyHash;
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 pub(crate) use self::advice::{AFTER_A_BACKUP, remedy};
+pub use self::audit::{
+    AuditEvent, AuditHead, AuditedCertificate, Deed, HeadCheck, InvalidAuditHead, LostHead,
+};
 pub use self::condition::Condition;
 pub use self::database::DatabaseError;
 pub use self::decision::{Evidence, InvalidEvidence, PolicyId};
@@ -283,6 +289,37 @@ pub trait Ledger: Send + Sync {
     ///
     /// If the ledger can't be written.
     fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError>;
+
+    /// Shows all changes of the ledger, each with the head that it makes, in the order in which they are chained, until there
+    /// are no more or `show` breaks off. Returns the head after the last that was shown. What a ledger was given before it
+    /// kept events, it shows none of.
+    ///
+    /// Each event that is shown was seen to follow the one before. What was cut off the end, only a head shows that was kept
+    /// elsewhere: see [`verify`](Self::verify).
+    ///
+    /// # Errors
+    ///
+    /// If an event is not the one that was hashed, or is missing, and if the ledger can't be read.
+    fn audit(
+        &self,
+        show: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>,
+    ) -> Result<AuditHead, LedgerError>;
+
+    /// Walks through all [events](Self::audit), and returns the head to keep now. If one was kept before, it has to be among
+    /// them: then nothing of what came before it was taken away, changed or put in since.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`audit`](Self::audit), and [`LedgerError::LostHead`].
+    fn verify(&self, kept: Option<&AuditHead>) -> Result<AuditHead, LedgerError> {
+        let mut check = HeadCheck::new(kept);
+        let end = self.audit(&mut |event| {
+            check.see(&event);
+            ControlFlow::Continue(())
+        })?;
+        check.finish(&end)?;
+        Ok(end)
+    }
 
     /// The generations of the CA's issuing key, in the order in which they were published. There are none while the CA
     /// has only the key that it was made with.

@@ -19,7 +19,7 @@ pub struct RequestId([u8; 32]);
 
 impl RequestId {
     /// The number of these bytes.
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 

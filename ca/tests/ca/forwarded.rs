@@ -29,6 +29,13 @@ macro_rules! forwarded {
             self.$ledger.of_request(request)
         }
 
+        fn audit(
+            &self,
+            show: &mut dyn FnMut(pq_ca::ledger::AuditEvent) -> ControlFlow<()>,
+        ) -> Result<pq_ca::ledger::AuditHead, LedgerError> {
+            self.$ledger.audit(show)
+        }
+
         fn adopt(&self, entries: &[AdoptedEntry<'_>]) -> Result<(), LedgerError> {
             self.$ledger.adopt(entries)
         }

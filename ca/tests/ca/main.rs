@@ -14,6 +14,7 @@ mod ledger_survives_full_disk;
 mod ledger_survives_kill;
 mod names;
 mod policy;
+mod requests;
 mod resumed;
 mod rollover;
 mod subordinate;

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use pq_ca::authority::{AuthorityError, ResponderError};
 use pq_ca::folder::FolderError;
 use pq_ca::issuing::IssuanceError;
-use pq_ca::ledger::{LedgerError, SerialNumber};
+use pq_ca::ledger::{InvalidAuditHead, LedgerError, SerialNumber};
 use pq_ca::policy::{Forbidden, Reason, Refusal};
 use pq_hpke::{DecryptionError, EncryptionError, HpkeError, KemError, XWingError};
 use pq_jose::cose::CoseError;
@@ -199,6 +199,11 @@ pub(crate) enum Failure {
     SshNotAllowed {
         file: String,
         error: Box<pq_ssh::NotAllowed>,
+    },
+    #[error("{file}: {cause}; name a file that \"pqtls ca audit --new-head\" wrote")]
+    AuditHead {
+        file: String,
+        cause: InvalidAuditHead,
     },
     #[error("{0} is not text, as it has to be; name another file")]
     NotText(String),
@@ -689,6 +694,7 @@ impl Failure {
             | Self::MessageToDecrypt(_)
             | Self::NewSshKey(pq_ssh::PrivateKeyError::Randomness)
             | Self::RsaToDecrypt(_)
+            | Self::AuditHead { .. }
             | Self::NotText(_)
             | Self::Serving(_) => ExitStatus::InputOutput,
             Self::NewSshKey(_) | Self::SshSigning(_) => ExitStatus::Usage,
@@ -895,6 +901,8 @@ fn of_authority(error: &AuthorityError) -> ExitStatus {
 fn of_ledger(error: &LedgerError) -> ExitStatus {
     match error {
         LedgerError::SerialNumberTaken(_)
+        | LedgerError::RequestTaken { .. }
+        | LedgerError::LostHead(_)
         | LedgerError::Unknown(_)
         | LedgerError::NotOnHold(_)
         | LedgerError::NotAReason

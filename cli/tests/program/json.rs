@@ -160,6 +160,8 @@ fn every_report_is_as_its_schema_says() {
         ("ca show ca-a.pem", 0),
         ("ca show ca-b.pem --pem --out ca-f.pem", 0),
         ("ca rollover --publish", 0),
+        ("ca audit --new-head ca.head", 0),
+        ("ca audit --head ca.head", 0),
         ("ca rollover --use issuing-2", 0),
         ("ca crl --issuer issuing --out ca-old.crl", 0),
         ("ca show", 0),

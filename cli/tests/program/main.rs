@@ -4,6 +4,7 @@ extern crate alloc;
 
 mod adopt;
 mod advice;
+mod audited;
 mod below;
 mod bench;
 mod ca;

@@ -23,7 +23,7 @@ use crate::ledger::filter::Filter;
 use crate::ledger::generation::Generation;
 use crate::ledger::request_id::RequestId;
 use crate::ledger::serial_number::SerialNumber;
-use crate::ledger::{AHEAD, BEHIND, GREATEST_NUMBER, KeyHash};
+use crate::ledger::{GREATEST_NUMBER, KeyHash, clock, lists};
 
 /// The journal, the index, and the changes in the journal that are not in the index yet.
 pub(super) struct Books {
@@ -192,7 +192,7 @@ impl Books {
         self.check_requests_are_free(entries.iter())?;
         entries.iter().try_for_each(|entry| {
             self.check_key(&entry.issued)?;
-            self.check_is_not_ahead(entry.issued.at)
+            clock::check_is_not_ahead(entry.issued.at, self.clock())
         })
     }
 
@@ -347,15 +347,7 @@ impl Books {
             if changes.contains_key(&number) {
                 continue;
             }
-            let entry = self.known_entry(&number)?;
-            let revocation = revocation.for_certificate(&entry.issued);
-            let (new, change) = match entry.revocation() {
-                None => (Some(revocation.clone()), Change::Revoked),
-                Some(earlier) => match revocation.after(earlier) {
-                    Some(new) => (Some(new), Change::Updated(earlier.clone())),
-                    None => (None, Change::Unchanged),
-                },
-            };
+            let (new, change) = revocation.applied_to(&self.known_entry(&number)?);
             changes.insert(number, change);
             let Some(new) = new else { continue };
             let differing = (new.at.as_secs(), new.reason as u32);
@@ -390,7 +382,11 @@ impl Books {
         }
         self.check_key(&row.entry.issued)?;
         self.journal.append_reinstated(number, at, by)?;
-        self.apply(Event::Reinstated { number: *number })
+        self.apply(Event::Reinstated {
+            number: *number,
+            at,
+            by: by.into(),
+        })
     }
 
     /// Begins a search for the entries that match a filter.
@@ -500,16 +496,7 @@ impl Books {
 
     /// Checks that a list was numbered, and that no later one was begun.
     pub(super) fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {
-        let begun = self.numbered(issuer, number)?.number;
-        match begun > number {
-            true => Err(LedgerError::LaterList {
-                issuer: issuer.into(),
-                number,
-                later: begun,
-                is_written: false,
-            }),
-            false => Ok(()),
-        }
+        lists::check_begun(issuer, number, self.numbered(issuer, number)?.number)
     }
 
     /// Whether a list may have this number, which was given. Above the greatest one only if it follows the last list of
@@ -529,25 +516,13 @@ impl Books {
     /// What is known of an issuer's lists, if it has one of this number.
     fn numbered(&self, issuer: &str, number: u64) -> Result<Lists, LedgerError> {
         let lists = self.lists_of(issuer)?;
-        match (1..=lists.number).contains(&number) {
-            true => Ok(lists),
-            false => Err(LedgerError::UnknownList {
-                issuer: issuer.into(),
-                number,
-            }),
-        }
+        lists::check_numbered(issuer, number, lists.number)?;
+        Ok(lists)
     }
 
     pub(super) fn confirm_list(&mut self, issuer: &str, list: List) -> Result<(), LedgerError> {
         let written = self.numbered(issuer, list.number)?.written.number;
-        if written > list.number {
-            return Err(LedgerError::LaterList {
-                issuer: issuer.into(),
-                number: list.number,
-                later: written,
-                is_written: true,
-            });
-        }
+        lists::check_written(issuer, list.number, written)?;
         self.journal.append_written(issuer, list)?;
         self.apply(Event::Written {
             issuer: issuer.into(),
@@ -557,7 +532,10 @@ impl Books {
 
     pub(super) fn confirm_time(&mut self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
         self.journal.append_confirmed(now, by)?;
-        self.apply(Event::Confirmed { at: now })
+        self.apply(Event::Confirmed {
+            at: now,
+            by: by.into(),
+        })
     }
 
     /// Reads a whole journal, which was just opened, and compares it with what the index and the later changes say.
@@ -588,7 +566,7 @@ impl Books {
                     }
                     self.expect_revoked(revoked, &mut expected)?;
                 }
-                Event::Reinstated { number } => {
+                Event::Reinstated { number, .. } => {
                     expected.states.insert(number, State::Valid);
                 }
                 Event::Listed { issuer, list } => {
@@ -599,7 +577,7 @@ impl Books {
                 Event::Written { issuer, list } => {
                     expected.lists.entry(issuer).or_default().written(list);
                 }
-                Event::Confirmed { at } => expected.clock = Some(at.as_secs()),
+                Event::Confirmed { at, .. } => expected.clock = Some(at.as_secs()),
                 Event::Succeeded(rows, generations) => {
                     for row in rows {
                         saw(row.entry.issued.at, &mut expected.clock);
@@ -660,30 +638,7 @@ impl Books {
     }
 
     pub(super) fn check_time(&self, now: UnixTime) -> Result<(), LedgerError> {
-        self.check_is_not_ahead(now)?;
-        self.check_is_not_behind(now)
-    }
-
-    fn check_is_not_ahead(&self, now: UnixTime) -> Result<(), LedgerError> {
-        self.check_clock(now, |now, last| now > last.saturating_add(AHEAD.as_secs()))
-    }
-
-    fn check_is_not_behind(&self, now: UnixTime) -> Result<(), LedgerError> {
-        self.check_clock(now, |now, last| now.saturating_add(BEHIND.as_secs()) < last)
-    }
-
-    fn check_clock(
-        &self,
-        now: UnixTime,
-        is_wrong: impl FnOnce(u64, u64) -> bool,
-    ) -> Result<(), LedgerError> {
-        match self.clock() {
-            Some(last) if is_wrong(now.as_secs(), last) => Err(LedgerError::Clock {
-                now,
-                last: UnixTime::since_unix_epoch(Duration::from_secs(last)),
-            }),
-            _ => Ok(()),
-        }
+        clock::check(now, self.clock())
     }
 
     fn saw(&mut self, time: u64) {
@@ -740,7 +695,7 @@ impl Books {
                 }
                 self.apply_revoked(revoked)?;
             }
-            Event::Reinstated { number } => self.set_state(&number, State::Valid)?,
+            Event::Reinstated { number, .. } => self.set_state(&number, State::Valid)?,
             Event::Listed { issuer, list } => {
                 self.saw(list.at);
                 let mut lists = self.lists_of(&issuer)?;
@@ -752,7 +707,7 @@ impl Books {
                 lists.written(list);
                 self.lists.insert(issuer, lists);
             }
-            Event::Confirmed { at } => self.clock = Some(at.as_secs()),
+            Event::Confirmed { at, .. } => self.clock = Some(at.as_secs()),
         }
         Ok(())
     }

@@ -12,6 +12,8 @@
 //! it is not, nobody was told of it: whoever appends next keeps its bytes in a file beside the journal, and writes
 //! over it. If more than one record was begun behind the head, the head is an old copy: that is damage, too.
 //!
+//! What [`audit`](crate::ledger::Ledger::audit) shows are the records, and its heads are their numbers and digests.
+//!
 //! After the last record there are zeros, up to a multiple of a megabyte. Overwriting them takes a disk
 //! half as long as extending the file, and extending takes longer the larger the file is.
 
@@ -59,9 +61,10 @@ pub(super) enum Event {
     Revoked(Revocations),
     /// Certificates that were issued earlier, with their revocations.
     Adopted(Vec<Row>, Revocations),
-    /// The record also has the time and the person. These are only for people who read the journal.
     Reinstated {
         number: SerialNumber,
+        at: UnixTime,
+        by: String,
     },
     Listed {
         issuer: String,
@@ -71,9 +74,9 @@ pub(super) enum Event {
         issuer: String,
         list: List,
     },
-    /// The record also has the person.
     Confirmed {
         at: UnixTime,
+        by: String,
     },
     /// Certificates, and what the generations are from then on.
     Succeeded(Vec<Row>, Vec<Generation>),
@@ -422,7 +425,7 @@ impl Journal {
         revoked: &[(Revocation, Vec<SerialNumber>)],
     ) -> Result<Vec<Row>, LedgerError> {
         let mut rest = Vec::new();
-        put_revocations(&mut rest, revoked);
+        encoded::put_revocations(&mut rest, revoked);
         self.append_certificates(Certificates::Adopted, entries, &rest)
     }
 
@@ -475,7 +478,7 @@ impl Journal {
         revoked: &[(Revocation, Vec<SerialNumber>)],
     ) -> Result<(), LedgerError> {
         let mut body = vec![REVOKED];
-        put_revocations(&mut body, revoked);
+        encoded::put_revocations(&mut body, revoked);
         self.append(&[&body])
     }
 
@@ -787,13 +790,15 @@ fn event(mut decoder: Decoder<impl Read>, start: u64) -> io::Result<Event> {
     Ok(match decoder.byte()? {
         ISSUED => Event::Issued(rows(&mut decoder, start, false)?),
         ISSUED_WITH_ORIGIN => Event::Issued(rows(&mut decoder, start, true)?),
-        REVOKED => Event::Revoked(revocations(&mut decoder)?),
+        REVOKED => Event::Revoked(encoded::revocations(&mut decoder)?),
         kind @ (ADOPTED | ADOPTED_WITH_ORIGIN) => Event::Adopted(
             rows(&mut decoder, start, kind == ADOPTED_WITH_ORIGIN)?,
-            revocations(&mut decoder)?,
+            encoded::revocations(&mut decoder)?,
         ),
         REINSTATED => Event::Reinstated {
             number: encoded::serial_number(&mut decoder)?,
+            at: encoded::time(&mut decoder)?,
+            by: decoder.text()?,
         },
         LISTED => Event::Listed {
             issuer: decoder.text()?,
@@ -805,6 +810,7 @@ fn event(mut decoder: Decoder<impl Read>, start: u64) -> io::Result<Event> {
         },
         CONFIRMED => Event::Confirmed {
             at: encoded::time(&mut decoder)?,
+            by: decoder.text()?,
         },
         kind @ (SUCCEEDED | SUCCEEDED_WITH_ORIGIN) => Event::Succeeded(
             rows(&mut decoder, start, kind == SUCCEEDED_WITH_ORIGIN)?,
@@ -839,27 +845,6 @@ fn rows(decoder: &mut Decoder<impl Read>, start: u64, has_origin: bool) -> io::R
         rows.push(row_of(issued, place));
     }
     Ok(rows)
-}
-
-fn put_revocations(body: &mut Vec<u8>, revoked: &[(Revocation, Vec<SerialNumber>)]) {
-    put_number(body, revoked.len() as u64);
-    for (revocation, numbers) in revoked {
-        encoded::put_revocation(body, revocation);
-        put_number(body, numbers.len() as u64);
-        for number in numbers {
-            put_bytes(body, number.as_bytes());
-        }
-    }
-}
-
-fn revocations(decoder: &mut Decoder<impl Read>) -> io::Result<Revocations> {
-    let mut revoked = Vec::new();
-    for _ in 0..decoder.number()? {
-        let revocation = encoded::revocation(decoder)?;
-        let numbers = (0..decoder.number()?).map(|_| encoded::serial_number(decoder));
-        revoked.push((revocation, numbers.collect::<io::Result<_>>()?));
-    }
-    Ok(revoked)
 }
 
 fn row_of(issued: Issued, place: Place) -> Row {

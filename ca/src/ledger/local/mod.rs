@@ -15,6 +15,7 @@
 
 // This room uses the files beside it: condition, entry, error, filter, generation, name, serial_number and stage.
 
+mod auditing;
 mod books;
 mod files;
 mod head;
@@ -50,6 +51,7 @@ pub(crate) use self::owner::{Fault, Owner, Reader, check_writable};
 pub(crate) use self::owner::{is_of_this_user, user};
 use self::row::List;
 use super::advice::remedy;
+use super::audit::{AuditEvent, AuditHead};
 use super::condition::Condition;
 use super::entry::{AdoptedEntry, Entry, NewEntry, Revocation, Revoked};
 use super::error::LedgerError;
@@ -64,7 +66,8 @@ use super::{KeyHash, Ledger};
 /// # Files
 ///
 /// * `journal` is the ledger: all changes in their order. It is only ever appended to, and the digest of
-///   each record covers this record and all records before it.
+///   each record covers this record and all records before it. Of an earlier program's, the header is written anew before
+///   the first record that such a program could not read, so that it says so.
 /// * `head` says where the last record ends that was acknowledged, and is on the disk before a call returns.
 /// * `index` is made from the journal, and rebuilt if it is missing: it has what was issued and revoked,
 ///   by serial number, expiry, name and issuer.
@@ -477,6 +480,13 @@ impl Ledger for LocalLedger {
 
     fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
         self.change(|books| books.confirm_time(now, by))
+    }
+
+    fn audit(
+        &self,
+        show: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>,
+    ) -> Result<AuditHead, LedgerError> {
+        self.show_events(show)
     }
 
     fn generations(&self) -> Result<Vec<Generation>, LedgerError> {

@@ -4,39 +4,29 @@ use pq_postgres::Failure;
 use pq_postgres::tokio_postgres::types::Type;
 use pq_x509::pki_types::UnixTime;
 
+use super::auditing::Noted;
 use super::changing::Worker;
 use super::rows::{seconds, time};
 use super::session::{Session, Stop, column};
-use super::text::escaped;
+use crate::ledger::audit::Deed;
+use crate::ledger::clock;
 use crate::ledger::error::LedgerError;
-use crate::ledger::{AHEAD, BEHIND};
 
 /// What the ledger knows of the time.
 pub(super) struct Clock {
     /// How often somebody confirmed it.
     pub(super) era: i64,
-    /// The last time since then.
-    last: Option<UnixTime>,
+    /// The last time since then, in seconds since 1970.
+    last: Option<u64>,
 }
 
 impl Clock {
     pub(super) fn check(&self, now: UnixTime) -> Result<(), LedgerError> {
-        self.check_is_not_ahead(now)?;
-        match self.last {
-            Some(last) if now.as_secs().saturating_add(BEHIND.as_secs()) < last.as_secs() => {
-                Err(LedgerError::Clock { now, last })
-            }
-            _ => Ok(()),
-        }
+        clock::check(now, self.last)
     }
 
     pub(super) fn check_is_not_ahead(&self, now: UnixTime) -> Result<(), LedgerError> {
-        match self.last {
-            Some(last) if now.as_secs() > last.as_secs().saturating_add(AHEAD.as_secs()) => {
-                Err(LedgerError::Clock { now, last })
-            }
-            _ => Ok(()),
-        }
+        clock::check_is_not_ahead(now, self.last)
     }
 }
 
@@ -53,6 +43,7 @@ impl Session<'_> {
         let row = rows.first();
         let row = row.ok_or_else(|| Failure::damaged("its table ledger is empty"))?;
         let last = column::<Option<i64>>(row, 1)?.map(time).transpose()?;
+        let last = last.map(|last| last.as_secs());
         Ok(Clock {
             era: column(row, 0)?,
             last,
@@ -68,14 +59,15 @@ impl Worker {
 
     pub(super) async fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
         self.change(async |session| {
+            let statement = "UPDATE @.ledger SET era = era + 1, confirmed = $1";
             session
-                .query(
-                    "WITH said AS (INSERT INTO @.events (what, at, said_by) VALUES ('confirmed', $1, $2)) \
-                     UPDATE @.ledger SET era = era + 1, confirmed = $1",
-                    &[(&seconds(now)?, Type::INT8), (&escaped(by), Type::TEXT)],
-                )
+                .query(statement, &[(&seconds(now)?, Type::INT8)])
                 .await?;
-            Ok(())
+            let deed = Deed::TimeConfirmed {
+                at: now,
+                by: by.into(),
+            };
+            Ok(session.note(&Noted::new(deed, now, by)?).await?)
         })
         .await
     }

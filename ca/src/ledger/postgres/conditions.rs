@@ -109,11 +109,8 @@ impl Session<'_> {
     async fn matching(&self, filter: &Filter) -> Result<Vec<SerialNumber>, Stop> {
         let mut search = Search::new(filter);
         let mut numbers = Vec::new();
-        while !search.is_at_end() {
-            let page = self.page(&search).await?;
-            search.go_on(&page);
-            let matching = page.iter().filter(|entry| filter.matches(entry));
-            numbers.extend(matching.map(|entry| entry.issued.serial_number));
+        while let Some(entries) = self.look_on(&mut search).await? {
+            numbers.extend(entries.iter().map(|entry| entry.issued.serial_number));
         }
         Ok(numbers)
     }

@@ -4,15 +4,17 @@ use pq_postgres::Failure;
 use pq_postgres::tokio_postgres::types::Type;
 use pq_x509::pki_types::UnixTime;
 
+use super::auditing::Noted;
 use super::changing::Worker;
 use super::locks::{Hold, Locks, digest};
 use super::rows::{list_number, revocation, seconds, serial_number, time};
 use super::session::{Session, Stop, column};
 use super::text::escaped;
+use crate::ledger::audit::Deed;
 use crate::ledger::entry::Revocation;
 use crate::ledger::error::LedgerError;
 use crate::ledger::serial_number::SerialNumber;
-use crate::ledger::{GREATEST_NUMBER, KEPT};
+use crate::ledger::{GREATEST_NUMBER, KEPT, lists};
 
 /// What is known of an issuer's revocation lists. Before the first one, numbers are 0.
 #[derive(Clone, Copy, Default)]
@@ -27,13 +29,8 @@ struct Lists {
 impl Lists {
     /// Checks that there is a list of this number.
     fn check(self, issuer: &str, number: u64) -> Result<Self, LedgerError> {
-        match (1..=self.begun).contains(&number) {
-            true => Ok(self),
-            false => Err(LedgerError::UnknownList {
-                issuer: issuer.into(),
-                number,
-            }),
-        }
+        lists::check_numbered(issuer, number, self.begun)?;
+        Ok(self)
     }
 }
 
@@ -77,6 +74,12 @@ impl Worker {
             };
             let listed = session.listed(issuer, lists, now).await?;
             session.begin_list(issuer, number, now, clock.era).await?;
+            let deed = Deed::ListBegun {
+                issuer: issuer.into(),
+                number,
+                at: now,
+            };
+            session.note(&Noted::new(deed, now, "")?).await?;
             Ok((number, listed))
         })
         .await
@@ -84,17 +87,8 @@ impl Worker {
 
     pub(super) async fn check_list(&self, issuer: &str, number: u64) -> Result<(), LedgerError> {
         self.read(async |session| {
-            let lists = session.lists_of(issuer).await?.check(issuer, number)?;
-            match lists.begun > number {
-                true => Err(LedgerError::LaterList {
-                    issuer: issuer.into(),
-                    number,
-                    later: lists.begun,
-                    is_written: false,
-                }
-                .into()),
-                false => Ok(()),
-            }
+            let begun = session.lists_of(issuer).await?.check(issuer, number)?.begun;
+            Ok(lists::check_begun(issuer, number, begun)?)
         })
         .await
     }
@@ -109,15 +103,7 @@ impl Worker {
         self.change(async |session| {
             session.lock(&locks).await?;
             let lists = session.lists_of(issuer).await?.check(issuer, number)?;
-            if lists.written > number {
-                return Err(LedgerError::LaterList {
-                    issuer: issuer.into(),
-                    number,
-                    later: lists.written,
-                    is_written: true,
-                }
-                .into());
-            }
+            lists::check_written(issuer, number, lists.written)?;
             if lists.written < number {
                 session
                     .query(
@@ -129,6 +115,12 @@ impl Worker {
                         ],
                     )
                     .await?;
+                let deed = Deed::ListWritten {
+                    issuer: issuer.into(),
+                    number,
+                    at,
+                };
+                session.note(&Noted::new(deed, at, "")?).await?;
             }
             Ok(())
         })

@@ -9,9 +9,11 @@
 
 // This room uses its parent's types and pq-postgres; nothing else in this crate is asynchronous.
 
+mod auditing;
 mod changing;
 mod clock;
 mod conditions;
+mod events;
 mod lists;
 mod locks;
 mod recording;
@@ -33,6 +35,8 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 use self::changing::Worker;
 use self::searching::Search;
+use self::session::Session;
+use super::audit::{AuditEvent, AuditHead};
 use super::condition::Condition;
 use super::database::DatabaseError;
 use super::entry::{AdoptedEntry, Entry, Issued, NewEntry, Revocation, Revoked};
@@ -163,7 +167,11 @@ impl Ledger for PostgresLedger {
         conditions: &[Condition<'_>],
     ) -> Result<(), LedgerError> {
         let (entries, conditions) = (owned(entries), conditions::owned(conditions));
-        self.call(async move |worker| worker.record(&entries, &conditions).await)
+        self.call(async move |worker| {
+            worker.record(&entries, &conditions).await?;
+            worker.chain_now_and_then().await;
+            Ok(())
+        })
     }
 
     fn adopt(&self, entries: &[AdoptedEntry<'_>]) -> Result<(), LedgerError> {
@@ -244,24 +252,23 @@ impl Ledger for PostgresLedger {
         let mut left = filter.limit.unwrap_or(usize::MAX);
         let mut search = Search::new(filter);
         while left > 0 {
-            let mut page_of = search.clone();
-            let (next, page) = self.call(async move |worker| {
-                let page = worker.read(async |session| session.page(&page_of).await);
-                let page = page.await?;
-                page_of.go_on(&page);
-                Ok((page_of, page))
+            let from = search.clone();
+            let (entries, next) = self.call(async move |worker| {
+                let look_on = async |session: &Session<'_>| {
+                    let mut search = from.clone();
+                    Ok((session.look_on(&mut search).await?, search))
+                };
+                worker.read(look_on).await
             })?;
-            search = next;
-            for entry in page {
-                if filter.matches(&entry) && left > 0 {
-                    left -= 1;
-                    if show(entry).is_break() {
-                        return Ok(());
-                    }
-                }
-            }
-            if search.is_at_end() {
+            let Some(entries) = entries else {
                 return Ok(());
+            };
+            search = next;
+            for entry in entries.into_iter().take(left) {
+                left -= 1;
+                if show(entry).is_break() {
+                    return Ok(());
+                }
             }
         }
         Ok(())
@@ -300,6 +307,28 @@ impl Ledger for PostgresLedger {
     fn confirm_time(&self, now: UnixTime, by: &str) -> Result<(), LedgerError> {
         let by = by.to_owned();
         self.call(async move |worker| worker.confirm_time(now, &by).await)
+    }
+
+    fn audit(
+        &self,
+        show: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>,
+    ) -> Result<AuditHead, LedgerError> {
+        let mut head = self.call(async |worker| {
+            worker.chain_all().await?;
+            worker.chain_start().await
+        })?;
+        loop {
+            let page = self.call(async move |worker| worker.events_after(head).await)?;
+            if page.is_empty() {
+                return Ok(head);
+            }
+            for event in page {
+                head = event.head;
+                if show(event).is_break() {
+                    return Ok(head);
+                }
+            }
+        }
     }
 
     fn generations(&self) -> Result<Vec<Generation>, LedgerError> {

@@ -5,16 +5,19 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use pq_postgres::Failure;
 use pq_postgres::tokio_postgres::types::Type;
 use pq_x509::revocation::CrlReason;
+use sha2::{Digest, Sha256};
 
 use super::changing::Worker;
 use super::clock::Clock;
 use super::conditions::Owned;
+use super::events;
 use super::locks::{Hold, Locks, digest};
 use super::rows::{request_id, seconds, serial_number};
 use super::searching::indexed;
 use super::session::{Session, Stop, column};
 use super::text::{escaped, lines};
 use crate::ledger::KeyHash;
+use crate::ledger::audit::{AuditedCertificate, Deed};
 use crate::ledger::entry::{AdoptedEntry, Issued, NewEntry, Revocation};
 use crate::ledger::error::LedgerError;
 use crate::ledger::name;
@@ -27,6 +30,23 @@ struct Written<'e> {
     /// `None` if its time says nothing of today.
     era: Option<i64>,
     revocation: Option<Revocation>,
+}
+
+impl Written<'_> {
+    fn deed(&self) -> Deed {
+        let issued = self.entry.issued.clone();
+        let number = issued.serial_number;
+        let digest = Sha256::digest(&self.entry.certificate).into();
+        let certificates = vec![AuditedCertificate { issued, digest }];
+        match self.era {
+            Some(_) => Deed::Issued(certificates),
+            None => {
+                let revoked = self.revocation.iter();
+                let revoked = revoked.map(|one| (one.clone(), vec![number]));
+                Deed::Adopted(certificates, revoked.collect())
+            }
+        }
+    }
 }
 
 /// The names of certificates, as they are written for searches: one after another in each column.
@@ -327,6 +347,11 @@ impl Session<'_> {
         let evidence = issued().map(|one| one.evidence.as_ref().map(|one| escaped(one.as_str())));
         let evidence: Vec<Option<String>> = evidence.collect();
 
+        let (deeds, bodies): (Vec<&str>, Vec<Vec<u8>>) = (written.iter())
+            .map(|one| one.deed())
+            .map(|deed| (deed.name(), events::encode(&deed)))
+            .unzip();
+
         let named = Named::of(issued())?;
         let keyed = Keyed::of(issued());
 
@@ -354,9 +379,8 @@ impl Session<'_> {
                 ), keyed AS (
                     INSERT INTO @.keys (key, serial) SELECT * FROM unnest($22, $23) ON CONFLICT DO NOTHING
                 ), said AS (
-                    INSERT INTO @.events (what, serial, at, reason, said_by)
-                    SELECT 'revoked', n.serial, n.at, n.reason, n.said_by
-                    FROM unnest($1, $16, $17, $18) AS n (serial, at, reason, said_by) WHERE n.reason IS NOT NULL
+                    INSERT INTO @.events (what, serial, at, reason, said_by, body)
+                    SELECT * FROM unnest($28, $1, $13, $17, $12, $29)
                 )
                 SELECT serial FROM recorded",
                 &[
@@ -387,6 +411,8 @@ impl Session<'_> {
                     (&policies, Type::BYTEA_ARRAY),
                     (&readers, Type::TEXT_ARRAY),
                     (&evidence, Type::TEXT_ARRAY),
+                    (&deeds, Type::TEXT_ARRAY),
+                    (&bodies, Type::BYTEA_ARRAY),
                 ],
             )
             .await?;

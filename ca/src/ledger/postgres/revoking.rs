@@ -9,10 +9,12 @@ use pq_x509::revocation::CrlReason;
 
 use super::changing::Worker;
 use super::conditions::Owned;
+use super::events;
 use super::locks::{Hold, Locks};
 use super::rows::seconds;
 use super::session::{Session, Stop};
 use super::text::escaped;
+use crate::ledger::audit::Deed;
 use crate::ledger::entry::{Change, Entry, Revocation, Revoked, State};
 use crate::ledger::error::LedgerError;
 use crate::ledger::serial_number::SerialNumber;
@@ -50,25 +52,14 @@ impl Worker {
             let mut new = Vec::new();
             for number in numbers {
                 // What was recorded only now, nothing was locked for.
-                let known = known.get(number).ok_or(LedgerError::Unknown(*number))?;
-                let entry = entries.get_mut(number);
+                let entry = entries
+                    .get_mut(number)
+                    .filter(|_| known.contains_key(number));
                 let entry = entry.ok_or(LedgerError::Unknown(*number))?;
                 if changes.contains_key(number) {
                     continue;
                 }
-                let revocation = revocation.for_certificate(&known.issued);
-                let change = match entry.revocation() {
-                    None => Change::Revoked,
-                    Some(earlier) => match revocation.after(earlier) {
-                        Some(_) => Change::Updated(earlier.clone()),
-                        None => Change::Unchanged,
-                    },
-                };
-                let state = match &change {
-                    Change::Revoked => Some(revocation),
-                    Change::Updated(earlier) => revocation.after(earlier),
-                    Change::Unchanged => None,
-                };
+                let (state, change) = revocation.applied_to(entry);
                 if let Some(state) = state {
                     new.push((*number, state.clone()));
                     entry.state = State::Revoked(state);
@@ -117,10 +108,15 @@ impl Worker {
                 return Err(LedgerError::NotOnHold(*number).into());
             }
             session.check_keys(entry.issued.keys()).await?;
+            let deed = Deed::Reinstated {
+                number: *number,
+                at,
+                by: by.into(),
+            };
             session
                 .query(
                     "WITH said AS (
-                        INSERT INTO @.events (what, serial, at, said_by) VALUES ('reinstated', $1, $2, $3)
+                        INSERT INTO @.events (what, serial, at, said_by, body) VALUES ($4, $1, $2, $3, $5)
                     )
                     UPDATE @.certificates SET revoked_at = NULL, reason = NULL, revoked_by = NULL, last_list = NULL
                     WHERE serial = $1",
@@ -128,6 +124,8 @@ impl Worker {
                         (&number.as_bytes(), Type::BYTEA),
                         (&seconds(at)?, Type::INT8),
                         (&escaped(by), Type::TEXT),
+                        (&deed.name(), Type::TEXT),
+                        (&events::encode(&deed), Type::BYTEA),
                     ],
                 )
                 .await?;
@@ -149,11 +147,14 @@ impl Session<'_> {
         let reasons = new.iter().map(|(_, revocation)| revocation.reason as i16);
         let reasons: Vec<i16> = reasons.collect();
         let by: Vec<String> = new.iter().map(|(_, one)| escaped(&one.by)).collect();
+        let deeds = (new.iter())
+            .map(|(number, revocation)| Deed::Revoked(vec![(revocation.clone(), vec![*number])]));
+        let bodies: Vec<Vec<u8>> = deeds.map(|deed| events::encode(&deed)).collect();
         let rows = self
             .query(
                 "WITH said AS (
-                    INSERT INTO @.events (what, serial, at, reason, said_by)
-                    SELECT 'revoked', * FROM unnest($1, $2, $3, $4)
+                    INSERT INTO @.events (what, serial, at, reason, said_by, body)
+                    SELECT 'revoked', * FROM unnest($1, $2, $3, $4, $5)
                 )
                 UPDATE @.certificates c
                 SET revoked_at = n.at, reason = n.reason, revoked_by = n.said_by,
@@ -165,6 +166,7 @@ impl Session<'_> {
                     (&times, Type::INT8_ARRAY),
                     (&reasons, Type::INT2_ARRAY),
                     (&by, Type::TEXT_ARRAY),
+                    (&bodies, Type::BYTEA_ARRAY),
                 ],
             )
             .await?;

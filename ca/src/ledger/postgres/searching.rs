@@ -38,16 +38,12 @@ impl Search {
     }
 
     /// Notes what was read.
-    pub(super) fn go_on(&mut self, page: &[Entry]) {
+    fn go_on(&mut self, page: &[Entry]) {
         self.is_at_end = page.len() < PAGE as usize;
         if let Some(last) = page.last() {
             let expiry = in_column(last.issued.not_after);
             self.after = Some((expiry, last.issued.serial_number.as_bytes().to_vec()));
         }
-    }
-
-    pub(super) fn is_at_end(&self) -> bool {
-        self.is_at_end
     }
 }
 
@@ -62,8 +58,19 @@ pub(super) fn indexed(name: &[u8]) -> &[u8] {
 }
 
 impl Session<'_> {
+    /// Continues a search, and returns more entries, which may be none of a whole page, or `None` at the end.
+    pub(super) async fn look_on(&self, search: &mut Search) -> Result<Option<Vec<Entry>>, Stop> {
+        if search.is_at_end {
+            return Ok(None);
+        }
+        let mut page = self.page(search).await?;
+        search.go_on(&page);
+        page.retain(|entry| search.filter.matches(entry));
+        Ok(Some(page))
+    }
+
     /// The next entries of a search, of which some may not match.
-    pub(super) async fn page(&self, search: &Search) -> Result<Vec<Entry>, Stop> {
+    async fn page(&self, search: &Search) -> Result<Vec<Entry>, Stop> {
         let Search { filter, after, .. } = search;
         let wanted = match &filter.name {
             None => None,

@@ -3,6 +3,7 @@
 use pq_postgres::Failure;
 use pq_postgres::tokio_postgres::types::Type;
 
+use super::auditing::Noted;
 use super::changing::Worker;
 use super::conditions::Owned;
 use super::locks::Hold;
@@ -10,6 +11,7 @@ use super::recording::locks_to_record;
 use super::rows::seconds;
 use super::session::{Session, Stop};
 use super::text::escaped;
+use crate::ledger::audit::Deed;
 use crate::ledger::entry::NewEntry;
 use crate::ledger::error::LedgerError;
 use crate::ledger::generation::Generation;
@@ -32,7 +34,13 @@ impl Worker {
             }
             Generation::check_change(before, after)?;
             session.record(entries).await?;
-            session.set_generations(after).await
+            session.set_generations(after).await?;
+            let last = after.iter().max_by_key(|one| one.since);
+            let Some(Generation { since, by, .. }) = last else {
+                return Ok(());
+            };
+            let deed = Deed::Succeeded(Vec::new(), after.to_vec());
+            Ok(session.note(&Noted::new(deed, *since, by)?).await?)
         })
         .await
     }

@@ -1,6 +1,7 @@
 //! The ledger in PostgreSQL: held to the suite, through a pooler, too; and what becomes of it while servers and connections
 //! end.
 
+mod audited;
 mod crashes;
 mod indexed;
 mod lost_answers;

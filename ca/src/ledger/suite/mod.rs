@@ -60,6 +60,7 @@
 
 // The suite uses the rest of this room, and no other.
 
+mod auditing;
 mod clocks;
 mod generations;
 mod keys;
@@ -101,6 +102,7 @@ pub fn check<P: Place>(make: impl Fn() -> P) {
 
 /// What the suite asks of a ledger. The name of each says it.
 pub mod requirements {
+    pub use super::auditing::*;
     pub use super::clocks::*;
     pub use super::generations::*;
     pub use super::keys::*;
@@ -175,6 +177,9 @@ macro_rules! hold_to_suite {
                 how_a_certificate_came_about_is_kept
                 a_request_is_answered_once
                 a_request_keeps_a_certificate_that_was_revoked
+                each_change_is_an_event
+                a_head_that_was_kept_is_found_again
+                an_audit_ends_when_enough_was_seen
             ]
             of_a_place [
                 what_was_done_is_there_when_it_is_opened_again
@@ -182,6 +187,7 @@ macro_rules! hold_to_suite {
                 of_many_at_a_time_one_takes_a_number
                 of_many_at_a_time_one_changes_the_generations
                 of_many_at_a_time_one_answers_a_request
+                events_of_many_at_a_time_are_one_chain
             ]
         }
     };

@@ -3,12 +3,12 @@
 use core::fmt;
 
 use pq_ca::authority::reason_name;
-use pq_ca::ledger::{Entry, Revocation};
+use pq_ca::ledger::{Entry, PolicyId, Revocation};
 use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
-use crate::report::printable;
+use crate::report::{hex, printable};
 
 /// What the ledger knows about a certificate. It displays as one line.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,31 @@ pub(super) struct EntryFacts {
     key_algorithm: String,
     issued_at: String,
     issued_by: String,
+    request: Option<String>,
+    policy: Option<PolicyFacts>,
+    evidence: Option<String>,
+}
+
+/// Which policy decided.
+#[derive(Debug, Serialize)]
+pub(super) struct PolicyFacts {
+    digest: String,
+    reader: String,
+}
+
+impl PolicyFacts {
+    pub(super) fn of(policy: &PolicyId) -> Self {
+        Self {
+            digest: hex(&policy.digest),
+            reader: printable(&policy.reader),
+        }
+    }
+}
+
+impl fmt::Display for PolicyFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.digest, self.reader)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -76,6 +101,9 @@ impl EntryFacts {
             key_algorithm: issued.key_algorithm.clone(),
             issued_at: rfc3339(issued.at),
             issued_by: printable(&issued.by),
+            request: issued.request.as_ref().map(ToString::to_string),
+            policy: issued.policy.as_ref().map(PolicyFacts::of),
+            evidence: issued.evidence.as_ref().map(|one| printable(one.as_str())),
         }
     }
 
@@ -178,6 +206,15 @@ impl fmt::Display for History<'_> {
             "  issued        {} by {}",
             entry.issued_at, entry.issued_by
         )?;
+        if let Some(evidence) = &entry.evidence {
+            writeln!(f, "  evidence      {evidence}")?;
+        }
+        if let Some(request) = &entry.request {
+            writeln!(f, "  request       {request}")?;
+        }
+        if let Some(policy) = &entry.policy {
+            writeln!(f, "  policy        {policy}")?;
+        }
         match &entry.revocation {
             None => writeln!(f, "  revoked       no"),
             Some(revocation) => writeln!(f, "  revoked       {revocation}"),

@@ -3,6 +3,7 @@
 //! It may use the rest of its [room](super), and what that room may use.
 
 mod adopt;
+mod audit;
 mod below;
 mod ca_key;
 mod certify;
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Serve(Box<serve::Arguments>),
     List(list::Arguments),
     Show(show::Arguments),
+    Audit(audit::Arguments),
 }
 
 impl Command {
@@ -79,6 +81,7 @@ impl Command {
             Self::Serve(arguments) => (&arguments.place, false),
             Self::List(arguments) => (&arguments.place, false),
             Self::Show(arguments) => (&arguments.place, false),
+            Self::Audit(arguments) => (&arguments.place, false),
         }
     }
 
@@ -94,6 +97,7 @@ impl Command {
             Self::Crl(arguments) => vec![arguments.output.out.clone()],
             Self::Ocsp(arguments) => vec![arguments.output.out.clone()],
             Self::Show(arguments) => vec![arguments.certificate.output.out.clone()],
+            Self::Audit(arguments) => arguments.new_head.iter().cloned().collect(),
             Self::Install(_)
             | Self::Revoke(_)
             | Self::Reinstate(_)
@@ -141,5 +145,6 @@ fn act(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::List(arguments) => list::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
+        Command::Audit(arguments) => audit::run(&arguments, json),
     }
 }
