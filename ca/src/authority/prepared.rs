@@ -36,7 +36,7 @@ impl<S, L> Prepared<'_, S, L> {
             evidence: on,
             ..
         } = &mut self.made.issued;
-        (*of, *on) = (request.or(*of), evidence.or(on.take()));
+        (*of, *on) = (request.or(*of), evidence.or_else(|| on.take()));
         self
     }
 

@@ -51,7 +51,7 @@ fn all_who_ask_at_once_get_the_same_certificate() {
             let order = order(&key, REQUEST);
             ca.issue_once(&order, "account 1", UnixTime::now()).unwrap()
         };
-        let turns: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        let turns = [(); 8].map(|()| scope.spawn(ask));
         turns.into_iter().map(|turn| turn.join().unwrap()).collect()
     });
     let first = got[0].certificate().der();
