@@ -21,8 +21,13 @@ pub(super) fn decode(text: &str) -> Result<Vec<u8>, Problem> {
         .map_err(|error| Problem::malformed(format!("the member \"csr\" is {error}")))
 }
 
-/// Checks a request for a certificate, and that its names are these, which are sorted.
-pub(super) fn check(
+/// Checks a request for a certificate: that it is signed by its key, asks for no CA, and that its names, with the common name,
+/// are exactly these, which are sorted. For whoever checks again what a server of ACME says, too.
+///
+/// # Errors
+///
+/// [`BadCsr`](ProblemType::BadCsr), with what is wrong.
+pub fn check_csr(
     der: &[u8],
     identifiers: &[Identifier],
     algorithms: &[&'static dyn SignatureVerificationAlgorithm],

@@ -29,6 +29,7 @@ mod work;
 use core::fmt;
 
 pub use answer::{Answer, Issue, Outcome, Request, Validate, Work};
+pub use csr::check_csr;
 pub use policy::{
     Grant, Policy, Registration, RevocationRefusal, RevocationWish, Revoker, Wish, default_renewal,
 };

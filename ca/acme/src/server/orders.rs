@@ -298,7 +298,7 @@ impl<S: Store, P: Policy> Server<S, P> {
     /// Checks the request for a certificate. The order stays as it is.
     fn check_request(&self, der: &[u8], seen: &Seen) -> Result<(), Refusal> {
         let algorithms = self.policy.request_algorithms();
-        let request = csr::check(der, &seen.order.identifiers, algorithms)?;
+        let request = csr::check_csr(der, &seen.order.identifiers, algorithms)?;
         if let Some(key) = csr::account_key(&request)
             && self.store.account_of_key(&key.thumbprint())?.is_some()
         {

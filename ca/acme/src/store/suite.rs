@@ -425,7 +425,10 @@ fn one_of_many_wins(store: &impl Store) {
                 ]
             }
         };
-        let threads: Vec<_> = (0..16).map(|number| scope.spawn(race(number))).collect();
+        let mut threads = Vec::new();
+        for number in 0..16 {
+            threads.push(scope.spawn(race(number)));
+        }
         let results = threads.into_iter().map(|thread| thread.join());
         results
             .map(|result| result.expect("no thread should panic"))

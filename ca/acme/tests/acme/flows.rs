@@ -588,11 +588,11 @@ fn renewals_are_told_and_replace_one_certificate_once() {
 fn orders_are_listed_page_by_page() {
     let world = World::new();
     let client = Client::registered(&world);
-    let orders: std::collections::BTreeSet<_> =
+    let orders: alloc::collections::BTreeSet<_> =
         (0..250).map(|_| client.order(&["a.example"]).0).collect();
     let account = json(&client.post(client.kid.as_ref().unwrap(), ""));
     let mut url = account["orders"].as_str().unwrap().to_owned();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = alloc::collections::BTreeSet::new();
     loop {
         let page = client.post(&url, "");
         for one in json(&page)["orders"].as_array().unwrap() {

@@ -1,7 +1,7 @@
 //! Histories of several accounts with several orders at once, generated, beside a model of the states of RFC 8555, section
 //! 7.1.6: each answer is what the model says, and each order ends in at most one certificate, however often work is done.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
 
 use pq_acme::jws::{self, KeyId};
 use pq_acme::problem::{Problem, ProblemType};

@@ -1,9 +1,9 @@
 //! A server with a small CA, and clients that sign what they are told.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use pq_acme::jws::{self, KeyId, external_account};
 use pq_acme::nonce::Nonces;
@@ -338,7 +338,7 @@ pub(crate) fn order_of(names: &[&str]) -> String {
     let names: Vec<_> = names
         .iter()
         .map(|name| {
-            let kind = match name.parse::<std::net::IpAddr>() {
+            let kind = match name.parse::<core::net::IpAddr>() {
                 Ok(_) => "ip",
                 Err(_) => "dns",
             };

@@ -1,5 +1,7 @@
 //! The server as its clients see it.
 
+extern crate alloc;
+
 mod flows;
 mod histories;
 mod kit;
