@@ -14,6 +14,8 @@ mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod records;
+#[cfg(feature = "redb")]
+mod redb;
 #[cfg(any(test, feature = "suite"))]
 pub mod suite;
 
@@ -31,6 +33,9 @@ pub use records::{
     AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeRecord,
     ChallengeState, LastChange, OrderRecord, OrderState, Processing,
 };
+
+#[cfg(feature = "redb")]
+pub use redb::RedbStore;
 
 use crate::identifier::Identifier;
 use crate::objects::Time;

@@ -1,6 +1,7 @@
 //! Authorizations.
 
 use alloc::sync::Arc;
+use std::collections::HashMap;
 
 use pq_postgres::tokio_postgres::types::Type;
 
@@ -62,6 +63,22 @@ impl Worker {
     ) -> Result<Option<Arc<AuthorizationRecord>>, StoreError> {
         let statement = "SELECT id, version, body FROM @.authorizations WHERE id = $1";
         self.named_record(statement, id).await
+    }
+
+    /// The authorizations with these identifiers, in their order.
+    pub(super) async fn authorizations(
+        &self,
+        ids: &[String],
+    ) -> Result<Vec<Arc<AuthorizationRecord>>, StoreError> {
+        let statement = "SELECT id, version, body FROM @.authorizations WHERE id = ANY ($1)";
+        let values: [Value<'_>; 1] = [(&ids, Type::TEXT_ARRAY)];
+        let found: Vec<Arc<AuthorizationRecord>> = self.records(statement, &values).await?;
+        let by_id: HashMap<&str, _> = found.iter().map(|one| (one.id.as_str(), one)).collect();
+        let each = ids.iter().map(|id| match by_id.get(id.as_str()) {
+            Some(&found) => Ok(Arc::clone(found)),
+            None => Err(self.damaged(format!("the authorization {id:?} is missing"))),
+        });
+        each.collect()
     }
 
     pub(super) async fn valid_authorizations(

@@ -215,6 +215,11 @@ impl Store for PostgresStore {
         self.call(async move |worker| worker.authorization(&id).await)
     }
 
+    fn authorizations(&self, ids: &[String]) -> Result<Vec<Arc<AuthorizationRecord>>, StoreError> {
+        let ids = ids.to_vec();
+        self.call(async move |worker| worker.authorizations(&ids).await)
+    }
+
     fn valid_authorizations(
         &self,
         account: &str,
