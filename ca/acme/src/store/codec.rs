@@ -416,3 +416,118 @@ impl Record for CertificateRecord {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::fmt::Debug;
+
+    use super::*;
+    use crate::problem::{ProblemType, Subproblem};
+    use crate::store::suite;
+
+    /// Comes back as it was, by all that is shown of it.
+    fn comes_back(id: &str, version: u64, record: &(impl Record + Debug)) {
+        fn read<R: Record>(_: &R, id: &str, version: u64, json: &str) -> R {
+            R::from_json(id, version, json).unwrap()
+        }
+        let json = record.to_json().unwrap();
+        let back = read(record, id, version, &json);
+        assert_eq!(format!("{back:?}"), format!("{record:?}"));
+        for wrong in ["", "{}", &json[1..], &json.replacen('{', "{\"more\":1,", 1)] {
+            assert!(read_fails(record, wrong), "{wrong}");
+        }
+    }
+
+    fn read_fails<R: Record>(_: &R, json: &str) -> bool {
+        R::from_json("id", 0, json).is_err()
+    }
+
+    fn problem() -> Problem {
+        let mut problem = Problem::new(ProblemType::Dns, "a \0 \u{1f512} \"text\"");
+        problem.retry_after = Some(Duration::from_secs(7));
+        problem.subproblems = [Subproblem {
+            kind: ProblemType::Other("urn:other".into()),
+            detail: String::new(),
+            identifier: Some(suite::name()),
+        }]
+        .into();
+        problem
+    }
+
+    #[test]
+    fn records_come_back() {
+        let account = AccountRecord {
+            version: 7,
+            contact: vec!["mailto:a@example.org".into()],
+            external: Some(("kid".into(), "{\"a\":1}".into())),
+            last_change: LastChange {
+                made: 5,
+                nonces: vec![suite::nonce(1), suite::nonce(2)],
+            },
+            ..suite::account("account", 3)
+        };
+        comes_back("account", 7, &account);
+        for state in [
+            OrderState::Open,
+            OrderState::Processing(Processing {
+                csr: [0, 255].into(),
+                since: Time::from_secs(5),
+            }),
+            OrderState::Valid {
+                csr: [9; 32],
+                certificate: "c".into(),
+            },
+            OrderState::Invalid(problem()),
+        ] {
+            let order = OrderRecord {
+                state,
+                identifiers: [
+                    suite::name(),
+                    Identifier::Dns("*.example.org".into()),
+                    Identifier::Ip([192, 0, 2, 1].into()),
+                ]
+                .into(),
+                not_before: Some(Time::from_secs(1)),
+                replaces: Some("r".into()),
+                profile: Some("p".into()),
+                ..suite::order("order", "account", 4)
+            };
+            comes_back("order", 0, &order);
+            comes_back("order of", 0, &suite::order("order of", "account", 4));
+        }
+        let mut one = suite::authorization(&suite::order("order", "account", 4));
+        for (state, of_challenge) in [
+            (AuthorizationState::Pending, ChallengeState::Pending),
+            (
+                AuthorizationState::Valid,
+                ChallengeState::Processing {
+                    since: Time::from_secs(u64::MAX),
+                },
+            ),
+            (
+                AuthorizationState::Deactivated,
+                ChallengeState::Valid {
+                    validated: Time::from_secs(5),
+                    evidence: "seen".into(),
+                },
+            ),
+            (
+                AuthorizationState::Invalid,
+                ChallengeState::Invalid(problem()),
+            ),
+            (AuthorizationState::Revoked, ChallengeState::Pending),
+        ] {
+            one.state = state;
+            one.challenges[0].state = of_challenge;
+            one.challenges[0].kind = ChallengeKind::Other("new-01".into());
+            comes_back(&one.id, 0, &one);
+        }
+        let order = suite::order("order", "account", 4);
+        let certificate = CertificateRecord {
+            der: vec![0, 1, 255],
+            chains: vec!["a\nb".into(), String::new()],
+            ..suite::certificate(&order)
+        };
+        comes_back(&certificate.id, 0, &certificate);
+    }
+}

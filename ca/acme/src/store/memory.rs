@@ -3,10 +3,11 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use pq_jose::Thumbprint;
 
+use super::limits::{self, Counted, Limit, Limits};
 use super::records::{
     AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, OrderRecord,
     OrderState,
@@ -20,6 +21,7 @@ use crate::objects::Time;
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     tables: RwLock<Tables>,
+    limits: Mutex<HashMap<String, (Time, u32)>>,
 }
 
 #[derive(Debug, Default)]
@@ -104,6 +106,32 @@ impl Tables {
                 false => of_name.remove(&entry),
             };
         }
+    }
+}
+
+impl Limits for MemoryStore {
+    fn count(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        let mut counts = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut after = Vec::new();
+        for limit in limits {
+            let counted = counts.get(&limit.of).copied();
+            match limits::next(limit, counted, now) {
+                Some(counted) => after.push((limit.of.clone(), counted)),
+                None => {
+                    let end = counted.map(|(until, _)| until);
+                    return Ok(Counted::UsedUp {
+                        of: limit.of.clone(),
+                        until: end.unwrap_or_else(|| now.after(limit.window)),
+                    });
+                }
+            }
+        }
+        // What is over goes when twice as much is there as was then.
+        if counts.len() + after.len() > counts.capacity() {
+            counts.retain(|_, (until, _)| *until > now);
+        }
+        counts.extend(after);
+        Ok(Counted::All)
     }
 }
 
@@ -329,5 +357,6 @@ mod tests {
     #[test]
     fn it_passes_the_suite() {
         suite::check(MemoryStore::new);
+        suite::check_limits(MemoryStore::new);
     }
 }

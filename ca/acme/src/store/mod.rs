@@ -10,9 +10,14 @@
 mod codec;
 #[cfg(any(feature = "postgres", feature = "redb"))]
 mod failure;
+mod limits;
 mod memory;
+#[cfg(test)]
+mod old_tests;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(test)]
+mod rates;
 mod records;
 #[cfg(feature = "redb")]
 mod redb;
@@ -26,6 +31,7 @@ use pq_jose::Thumbprint;
 
 #[cfg(any(feature = "postgres", feature = "redb"))]
 pub use failure::StorageError;
+pub use limits::{Counted, Limit, Limits};
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
 pub use postgres::{InvalidPostgresOptions, PostgresOptions, PostgresStore};

@@ -8,6 +8,7 @@
 //! ```
 
 use alloc::sync::Arc;
+use core::time::Duration;
 use std::sync::Barrier;
 use std::thread;
 
@@ -16,7 +17,8 @@ use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
 
 use super::{
     AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeRecord,
-    ChallengeState, LastChange, OrderRecord, OrderState, Processing, Store, StoreError,
+    ChallengeState, Counted, LastChange, Limit, Limits, OrderRecord, OrderState, Processing, Store,
+    StoreError,
 };
 use crate::identifier::Identifier;
 use crate::nonce::NonceDigest;
@@ -36,20 +38,86 @@ pub fn check<S: Store>(empty: impl Fn() -> S) {
     one_of_many_wins(&empty());
 }
 
-fn key() -> AnyJwk {
+/// Checks that stores that this function makes, each empty, count for limits as [`Limits`] says.
+pub fn check_limits<L: Limits>(empty: impl Fn() -> L) {
+    counts_are_exact(&empty());
+    windows_end(&empty());
+}
+
+fn counts_are_exact(limits: &impl Limits) {
+    let limit = |of: &str, most| Limit {
+        of: of.into(),
+        most,
+        window: Duration::from_secs(100),
+    };
+    let now = Time::from_secs(1000);
+    let counted = thread::scope(|scope| {
+        let count = |thread: u32| {
+            move || {
+                let own = format!("thread {thread}");
+                let all = [limit("all", 30), limit(&own, 6)];
+                let count = || limits.count(&all, now).expect("the store should answer");
+                (0..10).filter(|_| count() == Counted::All).count()
+            }
+        };
+        let mut threads = Vec::new();
+        for thread in 0..8 {
+            threads.push(scope.spawn(count(thread)));
+        }
+        let counts = threads.into_iter().map(|thread| thread.join());
+        counts
+            .map(|count| count.expect("no thread should panic"))
+            .collect::<Vec<_>>()
+    });
+    assert!(counted.iter().all(|count| *count <= 6), "{counted:?}");
+    assert_eq!(counted.iter().sum::<usize>(), 30);
+}
+
+fn windows_end(limits: &impl Limits) {
+    let limit = |of: &str, most| Limit {
+        of: of.into(),
+        most,
+        window: Duration::from_secs(100),
+    };
+    let at = Time::from_secs;
+    let count = |all: &[Limit], now| limits.count(all, at(now)).expect("the store should answer");
+    let used_up = |of: &str, until| Counted::UsedUp {
+        of: of.into(),
+        until: at(until),
+    };
+    assert_eq!(count(&[], 1000), Counted::All);
+    assert_eq!(count(&[limit("a", 2)], 1000), Counted::All);
+    assert_eq!(count(&[limit("a", 2), limit("b", 2)], 1050), Counted::All);
+    // Nothing is counted for the other one.
+    for _ in 0..3 {
+        let both = [limit("b", 2), limit("a", 2)];
+        assert_eq!(count(&both, 1099), used_up("a", 1100));
+    }
+    assert_eq!(count(&[limit("b", 2), limit("a", 2)], 1100), Counted::All);
+    assert_eq!(count(&[limit("b", 2)], 1149), used_up("b", 1150));
+    assert_eq!(count(&[limit("a", 2)], 1199), Counted::All);
+    assert_eq!(count(&[limit("a", 2)], 1199), used_up("a", 1200));
+    assert_eq!(count(&[limit("none", 0)], 1000), used_up("none", 1100));
+    for number in 0..100 {
+        let of = format!("many {number}");
+        assert_eq!(count(&[limit(&of, 1)], 2000 + 100 * number), Counted::All);
+    }
+}
+
+pub(super) fn key() -> AnyJwk {
     let key = ClassicalKey::generate(ClassicalAlgorithm::Ed25519);
     let key = key.expect("the system should have randomness");
     AnyJwk::of(&key).expect("Ed25519 is known")
 }
 
 /// Different for each number.
-fn nonce(number: u64) -> NonceDigest {
+pub(super) fn nonce(number: u64) -> NonceDigest {
     let mut digest = [0; 16];
     digest[..8].copy_from_slice(&number.to_be_bytes());
     NonceDigest(digest)
 }
 
-fn account(id: &str, number: u64) -> AccountRecord {
+pub(super) fn account(id: &str, number: u64) -> AccountRecord {
     AccountRecord {
         id: id.into(),
         version: 0,
@@ -64,11 +132,11 @@ fn account(id: &str, number: u64) -> AccountRecord {
     }
 }
 
-fn name() -> Identifier {
+pub(super) fn name() -> Identifier {
     Identifier::Dns("www.example.org".into())
 }
 
-fn order(id: &str, account: &str, number: u64) -> OrderRecord {
+pub(super) fn order(id: &str, account: &str, number: u64) -> OrderRecord {
     OrderRecord {
         id: id.into(),
         version: 0,
@@ -86,7 +154,7 @@ fn order(id: &str, account: &str, number: u64) -> OrderRecord {
     }
 }
 
-fn authorization(order: &OrderRecord) -> AuthorizationRecord {
+pub(super) fn authorization(order: &OrderRecord) -> AuthorizationRecord {
     AuthorizationRecord {
         id: format!("authorization of {}", order.id),
         version: 0,
@@ -103,7 +171,7 @@ fn authorization(order: &OrderRecord) -> AuthorizationRecord {
     }
 }
 
-fn certificate(order: &OrderRecord) -> CertificateRecord {
+pub(super) fn certificate(order: &OrderRecord) -> CertificateRecord {
     CertificateRecord {
         id: format!("certificate of {}", order.id),
         name: Some(format!("name of {}", order.id)),
@@ -117,18 +185,22 @@ fn certificate(order: &OrderRecord) -> CertificateRecord {
     }
 }
 
-fn insert(store: &impl Store, one: AccountRecord) -> Arc<AccountRecord> {
+pub(super) fn insert(store: &impl Store, one: AccountRecord) -> Arc<AccountRecord> {
     let inserted = store.insert_account(one);
     inserted.expect("an account with a new key should be inserted")
 }
 
-fn insert_order(store: &impl Store, one: OrderRecord, account: &AccountRecord) -> Arc<OrderRecord> {
+pub(super) fn insert_order(
+    store: &impl Store,
+    one: OrderRecord,
+    account: &AccountRecord,
+) -> Arc<OrderRecord> {
     let authorizations = vec![authorization(&one)];
     let inserted = store.insert_order(one, authorizations, account, None);
     inserted.expect("an order should be inserted")
 }
 
-fn found<T>(result: Result<Option<T>, StoreError>) -> T {
+pub(super) fn found<T>(result: Result<Option<T>, StoreError>) -> T {
     let found = result.expect("the store should answer");
     found.expect("what was inserted should be found")
 }

@@ -11,6 +11,7 @@
 mod accounts;
 mod authorizations;
 mod certificates;
+mod limits;
 mod old;
 mod orders;
 mod schema;
@@ -28,7 +29,7 @@ pub use pq_postgres::{InvalidPostgresOptions, PostgresOptions};
 use self::session::Worker;
 use super::failure::StorageError;
 use super::records::{AccountRecord, AuthorizationRecord, CertificateRecord, OrderRecord};
-use super::{Overdue, Store, StoreError};
+use super::{Counted, Limit, Limits, Overdue, Store, StoreError};
 use crate::identifier::Identifier;
 use crate::objects::Time;
 
@@ -250,6 +251,13 @@ impl Store for PostgresStore {
     fn certificate_named(&self, name: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {
         let name = name.to_owned();
         self.call(async move |worker| worker.certificate_named(&name).await)
+    }
+}
+
+impl Limits for PostgresStore {
+    fn count(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        let limits = limits.to_vec();
+        self.call(async move |worker| worker.count(&limits, now).await)
     }
 }
 

@@ -10,25 +10,27 @@ use crate::store::StoreError;
 
 /// The claim of an order that came to nothing goes with it; that of another goes with the certificate.
 const STATEMENTS: [&str; 3] = [
-    "WITH old AS (
-        SELECT id FROM @.orders WHERE expires < $1 AND in_work IS NULL
-        ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED),
-    gone AS (
-        DELETE FROM @.orders o USING old WHERE o.id = old.id RETURNING o.id, o.replaces, o.is_valid),
+    "WITH gone AS (
+        DELETE FROM @.orders WHERE id = ANY (ARRAY(
+            SELECT id FROM @.orders WHERE expires < $1 AND in_work IS NULL
+            ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED))
+        RETURNING id, replaces, is_valid),
     unclaimed AS (
-        DELETE FROM @.claims c USING gone
-        WHERE c.name = gone.replaces AND c.order_id = gone.id AND NOT gone.is_valid)
+        DELETE FROM @.claims WHERE name = ANY (ARRAY(SELECT replaces FROM gone WHERE NOT is_valid))
+            AND order_id = ANY (ARRAY(SELECT id FROM gone)))
     SELECT count(*) FROM gone",
-    "WITH old AS (
-        SELECT id FROM @.authorizations WHERE expires < $1 AND in_work IS NULL
-        ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED),
-    gone AS (DELETE FROM @.authorizations a USING old WHERE a.id = old.id RETURNING 1)
+    "WITH gone AS (
+        DELETE FROM @.authorizations WHERE id = ANY (ARRAY(
+            SELECT id FROM @.authorizations WHERE expires < $1 AND in_work IS NULL
+            ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED))
+        RETURNING 1)
     SELECT count(*) FROM gone",
-    "WITH old AS (
-        SELECT id FROM @.certificates WHERE not_after < $1
-        ORDER BY not_after LIMIT $2 FOR UPDATE SKIP LOCKED),
-    gone AS (DELETE FROM @.certificates c USING old WHERE c.id = old.id RETURNING c.name),
-    unclaimed AS (DELETE FROM @.claims c USING gone WHERE c.name = gone.name)
+    "WITH gone AS (
+        DELETE FROM @.certificates WHERE id = ANY (ARRAY(
+            SELECT id FROM @.certificates WHERE not_after < $1
+            ORDER BY not_after LIMIT $2 FOR UPDATE SKIP LOCKED))
+        RETURNING name),
+    unclaimed AS (DELETE FROM @.claims WHERE name = ANY (ARRAY(SELECT name FROM gone)))
     SELECT count(*) FROM gone",
 ];
 

@@ -17,8 +17,8 @@ use pq_keys::files::{Access, Draft, FileError};
 use super::reads::Reads;
 use super::rows::{
     ACCOUNTS, AUTHORIZATIONS, AUTHORIZATIONS_BY_EXPIRY, AUTHORIZATIONS_IN_WORK, CERTIFICATES,
-    CERTIFICATES_BY_EXPIRY, CLAIMS, KEYS, NAMES, NONCES, NUMBERS, OF_ACCOUNT, ORDERS,
-    ORDERS_BY_EXPIRY, ORDERS_IN_WORK, Stop, VALID, damaged,
+    CERTIFICATES_BY_EXPIRY, CLAIMS, KEYS, LIMITS, LIMITS_BY_END, NAMES, NONCES, NUMBERS,
+    OF_ACCOUNT, ORDERS, ORDERS_BY_EXPIRY, ORDERS_IN_WORK, Stop, VALID, damaged,
 };
 use crate::store::StoreError;
 use crate::store::failure::StorageError;
@@ -212,6 +212,7 @@ fn make_tables(transaction: WriteTransaction) -> Result<(), Stop> {
         AUTHORIZATIONS_BY_EXPIRY,
         AUTHORIZATIONS_IN_WORK,
         CERTIFICATES_BY_EXPIRY,
+        LIMITS_BY_END,
     ] {
         transaction.open_table(table)?;
     }
@@ -219,6 +220,7 @@ fn make_tables(transaction: WriteTransaction) -> Result<(), Stop> {
         transaction.open_table(table)?;
     }
     transaction.open_table(KEYS)?;
+    transaction.open_table(LIMITS)?;
     transaction.open_table(NONCES)?;
     transaction.open_table(OF_ACCOUNT)?;
     transaction.open_table(VALID)?;

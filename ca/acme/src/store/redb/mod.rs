@@ -7,6 +7,7 @@
 
 mod changes;
 mod file;
+mod limits;
 mod old;
 mod reads;
 mod rows;
@@ -23,7 +24,7 @@ use self::file::Opened;
 use self::writer::Writer;
 use super::failure::StorageError;
 use super::records::{AccountRecord, AuthorizationRecord, CertificateRecord, OrderRecord};
-use super::{Overdue, Store, StoreError};
+use super::{Counted, Limit, Limits, Overdue, Store, StoreError};
 use crate::identifier::Identifier;
 use crate::objects::Time;
 
@@ -204,6 +205,14 @@ impl Store for RedbStore {
 
     fn certificate_named(&self, name: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {
         self.opened.read(|reads| reads.certificate_named(name))
+    }
+}
+
+impl Limits for RedbStore {
+    fn count(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        let limits = limits.to_vec();
+        self.writer
+            .change(move |changes| changes.count(&limits, now))
     }
 }
 

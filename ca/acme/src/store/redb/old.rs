@@ -41,7 +41,12 @@ impl Changes<'_> {
         Ok(removed)
     }
 
-    fn ended(&self, table: Times, before: u64, limit: usize) -> Result<Vec<String>, Stop> {
+    pub(super) fn ended(
+        &self,
+        table: Times,
+        before: u64,
+        limit: usize,
+    ) -> Result<Vec<String>, Stop> {
         let table = self.0.open_table(table)?;
         let ended = table.range(..(before, ""))?.take(limit);
         let ids = ended.map(|found| Ok(found?.0.value().1.to_owned()));

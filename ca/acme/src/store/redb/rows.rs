@@ -44,6 +44,10 @@ pub(super) const CERTIFICATES_BY_EXPIRY: Times = TableDefinition::new("certifica
 /// Certificates by their names.
 pub(super) const NAMES: Names = TableDefinition::new("names");
 
+/// How often something was done: when the window ends, and the count.
+pub(super) const LIMITS: TableDefinition<'_, &str, (u64, u32)> = TableDefinition::new("limits");
+pub(super) const LIMITS_BY_END: Times = TableDefinition::new("limits by end");
+
 const CHECK: usize = 8;
 
 /// Why nothing came of it.

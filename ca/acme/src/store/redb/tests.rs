@@ -1,14 +1,152 @@
-//! The store in a file: held to the suite.
+//! The store in a file: held to the suite, and what becomes of files that were changed.
+
+use core::cell::Cell;
+use std::fs;
+use std::path::PathBuf;
+
+use tempfile::TempDir;
 
 use super::*;
-use crate::store::suite;
+use crate::store::{OrderState, old_tests, rates, suite};
+
+fn place() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("acme.redb");
+    (folder, path)
+}
 
 #[test]
 fn it_is_held_to_the_suite() {
     let folder = tempfile::tempdir().unwrap();
-    let count = core::cell::Cell::new(0);
-    suite::check(|| {
+    let count = Cell::new(0);
+    let empty = || {
         count.set(count.get() + 1);
         RedbStore::open(&folder.path().join(format!("{}.redb", count.get()))).unwrap()
-    });
+    };
+    suite::check(empty);
+    suite::check_limits(empty);
+}
+
+#[test]
+fn what_ended_long_ago_is_removed() {
+    let (_folder, path) = place();
+    let store = RedbStore::open(&path).unwrap().keeping(old_tests::KEEP);
+    old_tests::check(&store, |now, limit| store.remove_old(now, limit).unwrap());
+}
+
+#[test]
+fn of_many_one_begins_to_issue() {
+    let (_folder, path) = place();
+    rates::check_that_one_begins(&[RedbStore::open(&path).unwrap()]);
+}
+
+#[test]
+fn rates_of_a_file() {
+    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let store = RedbStore::open(&folder.path().join("acme.redb")).unwrap();
+    rates::print("redb", &store);
+}
+
+#[test]
+fn one_process_has_it_and_what_was_done_is_there_later() {
+    let (_folder, path) = place();
+    let store = RedbStore::open(&path).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    let in_use = RedbStore::open(&path).unwrap_err();
+    assert!(matches!(in_use, StorageError::InUse { .. }), "{in_use}");
+    suite::insert(&store, suite::account("account", 1));
+    let id = rates::order(&store, "account", 2).unwrap();
+    // As after a crash: a copy of the file as it is while it is open.
+    let copy = path.with_extension("copy");
+    fs::copy(&path, &copy).unwrap();
+    drop(store);
+    for path in [path, copy] {
+        let store = RedbStore::open(&path).unwrap();
+        let order = suite::found(store.order(&id));
+        assert!(matches!(order.state, OrderState::Valid { .. }));
+        assert_eq!(suite::found(store.account("account")).id, "account");
+    }
+}
+
+/// What is asked of a store; whether it was answered without an error.
+fn ask(store: &RedbStore, id: &str) -> Result<(), StoreError> {
+    let order = store.order(id)?;
+    assert!(order.is_none_or(|order| order.account == "account"));
+    store.account("account")?;
+    store.orders_of("account", None, 10)?;
+    store.overdue(Time::from_secs(u64::MAX - 1), 10)?;
+    store.valid_authorizations("account", &suite::name(), false, 10)?;
+    store.certificate(&format!("certificate of {id}"))?;
+    Ok(())
+}
+
+#[test]
+fn damaged_files_are_errors() {
+    let (_folder, path) = place();
+    let store = RedbStore::open(&path).unwrap();
+    suite::insert(&store, suite::account("account", 1));
+    let id = rates::order(&store, "account", 2).unwrap();
+    drop(store);
+    let whole = fs::read(&path).unwrap();
+
+    // Each place where the order's own bytes are.
+    let name = b"\"account\":\"account\"";
+    let places = whole.windows(name.len()).enumerate();
+    let places = places.filter_map(|(at, found)| (found == name).then_some(at));
+    let mut found = 0;
+    for at in places {
+        let mut changed = whole.clone();
+        changed[at + 14] ^= 1;
+        fs::write(&path, &changed).unwrap();
+        let store = RedbStore::open(&path).unwrap();
+        if let Err(error) = ask(&store, &id) {
+            let error = error.to_string();
+            assert!(
+                error.contains("is damaged") && error.contains("was changed"),
+                "{error}"
+            );
+            found += 1;
+        }
+        // Others go on.
+        suite::insert(&store, suite::account("other", 3));
+    }
+    assert!(found >= 1);
+
+    // Cut off, or of something else.
+    for len in [0, 1, 100, 4096, 8192, whole.len() / 2, whole.len() - 4096] {
+        fs::write(&path, &whole[..len]).unwrap();
+        let damaged = match RedbStore::open(&path) {
+            Ok(store) => ask(&store, &id).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let damaged = damaged.unwrap_err();
+        assert!(damaged.contains("is damaged"), "{len}: {damaged}");
+        assert!(damaged.contains("acme.redb"), "{damaged}");
+    }
+    fs::write(&path, "something else".repeat(1000)).unwrap();
+    let error = RedbStore::open(&path).unwrap_err();
+    assert!(matches!(error, StorageError::Damaged { .. }), "{error}");
+
+    // Nothing at all: no empty store is made in a folder that isn't there.
+    let error = RedbStore::open(&path.join("none")).unwrap_err();
+    assert!(matches!(error, StorageError::NotOpened { .. }), "{error}");
+
+    // Each page of the file, with other bytes.
+    for page in (0..whole.len()).step_by(4096) {
+        let mut changed = whole.clone();
+        for byte in &mut changed[page..page + 64] {
+            *byte ^= 0x55;
+        }
+        fs::write(&path, &changed).unwrap();
+        if let Ok(store) = RedbStore::open(&path) {
+            // An answer or an error, and no other record.
+            let _ = ask(&store, &id);
+        }
+    }
 }

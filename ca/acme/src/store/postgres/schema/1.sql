@@ -71,3 +71,11 @@ CREATE TABLE @.certificates (
 ALTER TABLE @.certificates ALTER COLUMN body SET STORAGE EXTERNAL;
 CREATE INDEX certificates_by_name ON @.certificates (name) WHERE name IS NOT NULL;
 CREATE INDEX certificates_by_expiry ON @.certificates (not_after);
+
+-- How often something was done in a window of time, which ends at "until".
+CREATE TABLE @.limits (
+    name text CONSTRAINT limits_name PRIMARY KEY,
+    until bigint NOT NULL,
+    count bigint NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX limits_by_end ON @.limits (until);
