@@ -32,6 +32,8 @@ mod large_files;
 mod lint;
 mod manners;
 mod misfits;
+#[cfg(unix)]
+mod obtain;
 mod ocsp_served;
 mod operator;
 mod page;

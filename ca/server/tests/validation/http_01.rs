@@ -155,6 +155,31 @@ async fn redirects_are_followed() {
     evidence(outcome);
 }
 
+/// What a page behind a redirect says is in the record, and not told to whoever named it.
+#[tokio::test]
+async fn pages_behind_redirects_are_not_read_out() {
+    let dns = dns().await;
+    let target = Target::start(|path, _| match path {
+        PATH => Reply::redirect("/private"),
+        _ => Reply::page("a secret"),
+    })
+    .await;
+    let outcome = validator(&dns, target.port())
+        .validate(&question(ChallengeKind::Http01, NAME))
+        .await;
+    let step = "the page is \\\"a secret\\\"";
+    assert!(format!("{:?}", outcome.steps).contains(step), "{outcome:?}");
+    assert!(
+        !format!("{:?}", outcome.verdict).contains("secret"),
+        "{outcome:?}"
+    );
+    refusal(
+        outcome,
+        ProblemType::IncorrectResponse,
+        "the page is another one",
+    );
+}
+
 #[tokio::test]
 async fn as_many_redirects_as_allowed_and_no_more() {
     let dns = dns().await;

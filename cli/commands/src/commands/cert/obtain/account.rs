@@ -1,8 +1,10 @@
 //! The key of an account: in a file of its own, made when it is needed first.
 
+use core::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use pq_acme::problem::Problem;
+use zeroize::Zeroizing;
 
 use crate::documents;
 use crate::failure::{AcmeFailure, Failure};
@@ -15,7 +17,9 @@ use crate::report;
 pub(super) struct Account {
     key: SigningKey,
     file: PathBuf,
-    is_old: bool,
+    /// What is to be written, if the key is new.
+    new: Option<Zeroizing<String>>,
+    is_written: Cell<bool>,
 }
 
 /// The kinds of keys, by their names here and in JOSE, the best first: all CAs that don't know ML-DSA know the second.
@@ -30,37 +34,53 @@ const KINDS: [(&str, &str); 7] = [
 ];
 
 impl Account {
-    /// The key of a file, or a new one, which is in the file before anybody hears of it.
+    /// The key of a file, or a new one.
     pub(super) fn open(file: &Path) -> Result<Self, Failure> {
         if file.exists() {
             let source = Source::File(file.into());
             return Ok(Self {
                 key: documents::signing_key(&source, &PassphraseOptions::default())?,
                 file: file.into(),
-                is_old: true,
+                new: None,
+                is_written: Cell::new(true),
             });
         }
         Self::make(file.into(), KINDS[0].0, false)
     }
 
-    fn make(file: PathBuf, kind: &str, force: bool) -> Result<Self, Failure> {
+    fn make(file: PathBuf, kind: &str, is_written: bool) -> Result<Self, Failure> {
         let algorithm = Algorithm::named(kind);
         let algorithm = algorithm.ok_or_else(|| AcmeFailure::NoAccountKey(kind.into()))?;
         let key = PrivateKey::generate(algorithm)?;
-        let pem = key.to_pkcs8_pem()?;
-        let to = Destination::File(file.clone());
-        let output = Output {
-            to: &to,
-            content: pem.as_bytes(),
-            access: Access::Private,
-            is_binary: false,
-        };
-        files::write(&[output], force)?;
         Ok(Self {
+            new: Some(key.to_pkcs8_pem()?),
             key: SigningKey::narrow(key)?,
             file,
-            is_old: false,
+            is_written: Cell::new(is_written),
         })
+    }
+
+    /// Writes a new key to its file, before the server hears of it: an account whose key is lost is of no use.
+    pub(super) fn write(&self) -> Result<(), Failure> {
+        if self.is_written.get() {
+            return Ok(());
+        }
+        self.write_over(false)
+    }
+
+    fn write_over(&self, force: bool) -> Result<(), Failure> {
+        if let Some(pem) = &self.new {
+            let to = Destination::File(self.file.clone());
+            let output = Output {
+                to: &to,
+                content: pem.as_bytes(),
+                access: Access::Private,
+                is_binary: false,
+            };
+            files::write(&[output], force)?;
+        }
+        self.is_written.set(true);
+        Ok(())
     }
 
     pub(super) fn key(&self) -> &SigningKey {
@@ -69,7 +89,7 @@ impl Account {
 
     /// Whether the key was there before.
     pub(super) fn is_old(&self) -> bool {
-        self.is_old
+        self.new.is_none()
     }
 
     /// The same with a key of another kind, of those that the server takes, in place of the first, which has no account.
@@ -97,6 +117,11 @@ impl Account {
             "the CA takes no account with a key of {}; the account's key is of {kind}",
             tried.last().map_or("this kind", String::as_str)
         ));
-        Self::make(self.file, kind, true)
+        let other = Self::make(self.file, kind, self.is_written.get())?;
+        if other.is_written.get() {
+            // The first one has no account.
+            other.write_over(true)?;
+        }
+        Ok(other)
     }
 }

@@ -14,7 +14,7 @@ mod showing;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use pq_acme::client::{ClientError, ExternalKey, Issued, Obtaining, Step, Wanted};
+use pq_acme::client::{ClientError, ExternalKey, Issued, Method, Obtaining, Step, Wanted};
 use pq_acme::identifier::Identifier;
 use pq_acme::jws::external_account::MacAlgorithm;
 use pq_acme::objects::Time;
@@ -73,12 +73,12 @@ pub(crate) struct Arguments {
     #[arg(long)]
     force: bool,
 
-    #[command(flatten)]
-    key: KeyOptions,
-
     /// Renew the certificate in --out if it is due, and do nothing otherwise
     #[arg(long)]
     renew: bool,
+
+    #[command(flatten)]
+    key: KeyOptions,
 
     #[command(flatten, next_help_heading = "How to convince the CA")]
     showing: Showing,
@@ -134,7 +134,7 @@ struct AccountOptions {
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls cert obtain www.example.org --from https://ca.example.org/directory --webroot . --new-key acme.key --out acme.pem \
---install --print
+--install --print | tail -n 8
 
 A server on this machine that has port 80 free:
   pqtls cert obtain www.example.org --from https://ca.example.org/directory --http-01 --new-key web.key --out web.pem --renew";
@@ -332,7 +332,7 @@ async fn obtain(
                     other => AcmeFailure::Client(other),
                 }
             })?;
-        match go(arguments, https, &mut obtaining).await {
+        match go(arguments, https, &mut obtaining, &account).await {
             Err(Failure::Acme(failure)) if !account.is_old() => match *failure {
                 AcmeFailure::Client(ClientError::AccountKey { algorithm, problem }) => {
                     kinds_tried.push(algorithm.to_owned());
@@ -381,6 +381,7 @@ async fn go<S: Signer + ?Sized>(
     arguments: &Arguments,
     https: &mut Https,
     obtaining: &mut Obtaining<'_, S>,
+    account: &Account,
 ) -> Result<Issued, Failure> {
     let now = || Time::from(UnixTime::now());
     let client = AcmeFailure::Client;
@@ -388,20 +389,26 @@ async fn go<S: Signer + ?Sized>(
     let mut was_answered = false;
     loop {
         match obtaining.next(now()).map_err(client)? {
-            Step::Send(request) => match https.send(&request).await {
-                Ok(answer) => {
-                    was_answered = true;
-                    obtaining.received(&answer, now()).map_err(client)?;
+            Step::Send(request) => {
+                if request.method == Method::Post {
+                    account.write()?;
                 }
-                Err(error) => {
-                    let may_try = was_answered && !error.is_final && obtaining.unanswered(now());
-                    let (url, what) = (request.url, error.what);
-                    if !may_try {
-                        return Err(AcmeFailure::NoAnswer { url, what }.into());
+                match https.send(&request).await {
+                    Ok(answer) => {
+                        was_answered = true;
+                        obtaining.received(&answer, now()).map_err(client)?;
                     }
-                    report::say(format_args!("{url}: {what}; it is tried again"));
+                    Err(error) => {
+                        let may_try =
+                            was_answered && !error.is_final && obtaining.unanswered(now());
+                        let (url, what) = (request.url, error.what);
+                        if !may_try {
+                            return Err(AcmeFailure::NoAnswer { url, what }.into());
+                        }
+                        report::say(format_args!("{url}: {what}; it is tried again"));
+                    }
                 }
-            },
+            }
             Step::Wait(time) => sleep(time).await,
             Step::Show(shown) => {
                 visible = arguments.showing.show(&shown).await?;

@@ -1,8 +1,9 @@
 //! Servers that run for as long as challenges are shown, with as many connections and as much time for each as that takes.
 
 use alloc::sync::Arc;
-use core::net::SocketAddr;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::time::Duration;
+use std::io::ErrorKind;
 
 use pq_acme::objects::ChallengeKind;
 use tokio::net::{TcpListener, TcpStream};
@@ -14,6 +15,9 @@ use crate::failure::{AcmeFailure, Failure};
 
 /// Connections at a time; more wait.
 const CONNECTIONS: usize = 64;
+
+/// What systems without IPv6 say: EADDRNOTAVAIL, EAFNOSUPPORT.
+const NO_IPV6: [ErrorKind; 2] = [ErrorKind::AddrNotAvailable, ErrorKind::Unsupported];
 
 /// How long a connection may last.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -36,7 +40,13 @@ pub(super) async fn listen<F>(
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let listener = TcpListener::bind(address).await;
+    let mut listener = TcpListener::bind(address).await;
+    // Where there is no IPv6, all addresses are those of IPv4.
+    if address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+        && matches!(&listener, Err(error) if NO_IPV6.contains(&error.kind()))
+    {
+        listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await;
+    }
     let listener = listener.map_err(|error| AcmeFailure::Listen {
         kind: kind.to_string(),
         address,
