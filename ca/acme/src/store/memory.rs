@@ -3,7 +3,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use pq_jose::Thumbprint;
 
@@ -22,6 +22,7 @@ use crate::objects::Time;
 pub struct MemoryStore {
     tables: RwLock<Tables>,
     limits: Mutex<HashMap<String, (Time, u32)>>,
+    nonce_key: OnceLock<[u8; 32]>,
 }
 
 #[derive(Debug, Default)]
@@ -340,6 +341,10 @@ impl Store for MemoryStore {
 
     fn certificate(&self, id: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {
         Ok(self.read().certificates.get(id).cloned())
+    }
+
+    fn nonce_key(&self, new: [u8; 32]) -> Result<[u8; 32], StoreError> {
+        Ok(*self.nonce_key.get_or_init(|| new))
     }
 
     fn certificate_named(&self, name: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {

@@ -204,6 +204,13 @@ pub trait Store: Send + Sync {
     /// Those of the store.
     fn certificate(&self, id: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError>;
 
+    /// The key for [nonces](crate::nonce::Nonces) that all who have the store share: this one, unless it has one already.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn nonce_key(&self, new: [u8; 32]) -> Result<[u8; 32], StoreError>;
+
     /// The certificate that RFC 9773 names so.
     ///
     /// # Errors

@@ -36,6 +36,23 @@ pub fn check<S: Store>(empty: impl Fn() -> S) {
     work_is_found_again(&empty());
     certificates_are_found(&empty());
     one_of_many_wins(&empty());
+    there_is_one_key_for_nonces(&empty());
+}
+
+/// Whoever brings one gets the first one.
+fn there_is_one_key_for_nonces(store: &impl Store) {
+    let brought = |number: u8| {
+        store
+            .nonce_key([number; 32])
+            .expect("the store should answer")
+    };
+    let kept = thread::scope(|scope| {
+        let threads = [1, 2, 3, 4].map(|number| scope.spawn(move || brought(number)));
+        threads.map(|one| one.join().expect("no thread should panic"))
+    });
+    assert!((1..=4).contains(&kept[0][0]), "it is one that was brought");
+    assert_eq!(kept, [kept[0]; 4], "all get the same");
+    assert_eq!(brought(5), kept[0], "it stays");
 }
 
 /// Checks that stores that this function makes, each empty, count for limits as [`Limits`] says.

@@ -12,6 +12,7 @@ mod accounts;
 mod authorizations;
 mod certificates;
 mod limits;
+mod nonce_key;
 mod old;
 mod orders;
 mod schema;
@@ -246,6 +247,10 @@ impl Store for PostgresStore {
     fn certificate(&self, id: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {
         let id = id.to_owned();
         self.call(async move |worker| worker.certificate(&id).await)
+    }
+
+    fn nonce_key(&self, new: [u8; 32]) -> Result<[u8; 32], StoreError> {
+        self.call(async move |worker| worker.nonce_key(&new).await)
     }
 
     fn certificate_named(&self, name: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {

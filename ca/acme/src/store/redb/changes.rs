@@ -7,7 +7,8 @@ use ::redb::{ReadableTable, WriteTransaction};
 use super::rows::{
     ACCOUNTS, AUTHORIZATIONS, AUTHORIZATIONS_BY_EXPIRY, AUTHORIZATIONS_IN_WORK, CERTIFICATES,
     CERTIFICATES_BY_EXPIRY, CLAIMS, KEYS, NAMES, NONCES, OF_ACCOUNT, ORDERS, ORDERS_BY_EXPIRY,
-    ORDERS_IN_WORK, Records, Stop, Times, VALID, find, identifier_text, row,
+    ORDERS_IN_WORK, Records, SECRETS, Stop, Times, VALID, find, identifier_text, row, secret,
+    secret_row,
 };
 use crate::store::StoreError;
 use crate::store::codec::Record;
@@ -32,7 +33,20 @@ fn in_work_since(order: &OrderRecord) -> Option<u64> {
     }
 }
 
+/// The name of the key for nonces.
+const NONCES_BY: &str = "nonces";
+
 impl Changes<'_> {
+    /// The key for nonces, which is this one if there is none.
+    pub(super) fn nonce_key(&self, new: &[u8; 32]) -> Result<[u8; 32], Stop> {
+        let mut table = self.0.open_table(SECRETS)?;
+        if let Some(kept) = table.get(NONCES_BY)? {
+            return secret(NONCES_BY, kept.value());
+        }
+        table.insert(NONCES_BY, secret_row(NONCES_BY, new).as_slice())?;
+        Ok(*new)
+    }
+
     pub(super) fn find<R: Record>(&self, table: Records, id: &str) -> Result<Option<R>, Stop> {
         find(&self.0.open_table(table)?, id)
     }

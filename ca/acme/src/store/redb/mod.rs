@@ -203,6 +203,10 @@ impl Store for RedbStore {
         self.opened.read(|reads| reads.certificate(id))
     }
 
+    fn nonce_key(&self, new: [u8; 32]) -> Result<[u8; 32], StoreError> {
+        self.writer.change(move |changes| changes.nonce_key(&new))
+    }
+
     fn certificate_named(&self, name: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {
         self.opened.read(|reads| reads.certificate_named(name))
     }

@@ -22,6 +22,8 @@ pub(super) type Valid =
 
 /// Numbers: the format.
 pub(super) const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
+/// The key for nonces, with its check.
+pub(super) const SECRETS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("secrets");
 pub(super) const ACCOUNTS: Records = TableDefinition::new("accounts");
 /// Accounts by the thumbprints of their keys.
 pub(super) const KEYS: TableDefinition<'_, &[u8; 32], &str> = TableDefinition::new("keys");
@@ -135,6 +137,19 @@ pub(super) fn record<R: Record>(id: &str, row: &[u8]) -> Result<R, Stop> {
     let (version, json) = version.ok_or_else(|| wrong(&"it is cut short"))?;
     let json = core::str::from_utf8(json).map_err(|error| wrong(&error))?;
     R::from_json(id, u64::from_be_bytes(*version), json).map_err(|error| wrong(&error))
+}
+
+/// A secret as a row has it.
+pub(super) fn secret_row(name: &str, secret: &[u8; 32]) -> Vec<u8> {
+    [&check("secret", name, secret)[..], secret].concat()
+}
+
+/// The secret of a row.
+pub(super) fn secret(name: &str, row: &[u8]) -> Result<[u8; 32], Stop> {
+    let checked = row.split_first_chunk::<CHECK>();
+    let checked = checked.filter(|(found, rest)| **found == check("secret", name, rest));
+    let secret = checked.and_then(|(_, rest)| rest.try_into().ok());
+    secret.ok_or_else(|| damaged(format!("the secret {name:?} was changed")))
 }
 
 /// The record with this identifier.

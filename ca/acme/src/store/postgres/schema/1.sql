@@ -4,10 +4,11 @@
 -- a row, 16 bytes each, the newest first: whoever lost an answer finds out by these whether his change was made. Times are
 -- seconds since 1970. "in_work" is since when somebody has been working on it, or null.
 
--- One row: how many of these files were run.
+-- One row: how many of these files were run, and the key for nonces that all replicas share.
 CREATE TABLE @.store (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
-    format integer NOT NULL
+    format integer NOT NULL,
+    nonce_key bytea CHECK (length(nonce_key) = 32)
 );
 INSERT INTO @.store (format) VALUES (0);
 
