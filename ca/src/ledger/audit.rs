@@ -1,7 +1,6 @@
 //! What was done to a ledger, in order, each event hashed with the one before: whoever keeps a head elsewhere sees later
 //! whether the ledger still leads there.
 
-use alloc::borrow::Cow;
 use core::fmt;
 use core::str::FromStr;
 
@@ -10,6 +9,7 @@ use pq_x509::pki_types::UnixTime;
 use super::digits::{Digits, read_digits};
 use super::entry::{Issued, Revocation};
 use super::generation::Generation;
+use super::lost_head::LostHead;
 use super::serial_number::SerialNumber;
 
 /// Where the events of a ledger ended at a time. Keep it where nobody who can write to the ledger can write:
@@ -192,27 +192,6 @@ impl<'a> HeadCheck<'a> {
             }),
             _ => Ok(()),
         }
-    }
-}
-
-/// The events don't lead to a head that was kept.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error(
-    "the ledger's events don't lead to the head that was kept, of event {kept}: {}; it is another ledger, an older copy, or \
-     was changed; compare it with its backups, and find out who could write to it",
-    why(*.kept, *.end)
-)]
-pub struct LostHead {
-    /// The number of the event that the head is of.
-    pub kept: u64,
-    /// The number of the ledger's last event.
-    pub end: u64,
-}
-
-fn why(kept: u64, end: u64) -> Cow<'static, str> {
-    match end < kept {
-        true => format!("they end with event {end}").into(),
-        false => "that event is another one there".into(),
     }
 }
 

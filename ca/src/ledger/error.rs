@@ -9,8 +9,8 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 
 use super::advice::{AFTER_A_BACKUP, remedy};
-use super::audit::LostHead;
 use super::database::DatabaseError;
+use super::lost_head::LostHead;
 use super::request_id::RequestId;
 use super::serial_number::{NoRandomness, SerialNumber};
 use super::stage::Stage;

@@ -19,6 +19,7 @@ mod forward;
 mod generation;
 mod lists;
 mod local;
+mod lost_head;
 mod name;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -37,7 +38,7 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 
 pub(crate) use self::advice::{AFTER_A_BACKUP, remedy};
 pub use self::audit::{
-    AuditEvent, AuditHead, AuditedCertificate, Deed, HeadCheck, InvalidAuditHead, LostHead,
+    AuditEvent, AuditHead, AuditedCertificate, Deed, HeadCheck, InvalidAuditHead,
 };
 pub use self::condition::Condition;
 pub use self::database::DatabaseError;
@@ -52,6 +53,7 @@ pub(crate) use self::local::is_at;
 pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::local::{is_of_this_user, user};
+pub use self::lost_head::LostHead;
 #[cfg(feature = "postgres")]
 pub use self::postgres::{InvalidPostgresOptions, PostgresLedger, PostgresOptions};
 pub use self::request_id::RequestId;

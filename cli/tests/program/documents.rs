@@ -9,7 +9,7 @@ use crate::folder::Folder;
 fn every_command_of_the_page_succeeds() {
     let folder = Folder::new();
     let count = run_all(&folder, include_str!("../../../docs/documents.md"));
-    assert_eq!(count, 61);
+    assert_eq!(count, 63);
     for decrypted in ["release.again.txt", "release.backup.txt"] {
         assert_eq!(folder.read(decrypted), "Version 1.0\n");
     }
