@@ -1,8 +1,9 @@
 //! The CA's keys for as long as the server runs: opened once, so that nobody is asked for a passphrase again.
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
-use std::collections::BTreeMap;
 use std::fs;
+use std::time::SystemTime;
 
 use pq_ca::folder::{Folder, Role};
 use pq_ca::ledger::Generation;
@@ -11,7 +12,6 @@ use pq_keys::SignatureAlgorithm;
 use zeroize::Zeroizing;
 
 use super::super::ca_key::CaKeyOptions;
-use super::watching::Stamp;
 use crate::commands::custody::AnySigner;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
@@ -22,6 +22,15 @@ pub(super) struct Keys {
     options: CaKeyOptions,
     folder: Folder,
     opened: BTreeMap<String, Opened>,
+}
+
+/// What the published CA depends on.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Stamp {
+    policy: Vec<u8>,
+    generations: Vec<Generation>,
+    /// When each file of a key was written.
+    keys: Vec<Option<SystemTime>>,
 }
 
 /// A key, and the text of its file.

@@ -156,7 +156,7 @@ async fn serve(
     arguments: &Arguments,
     ca: PublishedCa,
     algorithm: Option<Algorithm>,
-    (keys, stamp): (Keys, watching::Stamp),
+    (keys, stamp): (Keys, keys::Stamp),
 ) -> Result<bool, Failure> {
     let mut listeners = Vec::new();
     for address in &arguments.plain {
@@ -170,7 +170,11 @@ async fn serve(
     let limits = Limits::from(arguments.limits);
     let doors = Doors::new(ca, arguments.settings());
     let provider = provider(Profile::Default, &[]).map_err(serving)?;
-    let (identities, own, watcher) = arguments.identities(&doors, algorithm, provider.clone())?;
+    let Shown {
+        identities,
+        own,
+        watcher,
+    } = arguments.identities(&doors, algorithm, provider.clone())?;
     let tls = Tls::with(provider, identities.clone(), None).map_err(serving)?;
     let listening = arguments
         .listening
@@ -223,6 +227,13 @@ async fn serve(
     stopped.map_err(serving)
 }
 
+/// What the server shows, and what renews it: the CA, or whoever writes the files.
+struct Shown {
+    identities: Arc<Identities>,
+    own: Option<OwnCertificate>,
+    watcher: Option<Watcher>,
+}
+
 /// Work that doesn't end, as a task.
 async fn never(work: impl Future<Output = core::convert::Infallible>) {
     match work.await {}
@@ -248,20 +259,22 @@ impl Arguments {
         settings
     }
 
-    /// What the server shows, and what renews it: the CA, or whoever writes the files.
-    #[expect(clippy::type_complexity, reason = "one of the two is there")]
     fn identities(
         &self,
         doors: &Doors,
         algorithm: Option<Algorithm>,
         provider: Arc<CryptoProvider>,
-    ) -> Result<(Arc<Identities>, Option<OwnCertificate>, Option<Watcher>), Failure> {
+    ) -> Result<Shown, Failure> {
         if let (Some(cert), Some(key)) = (&self.cert, &self.key) {
             let (identities, watcher) = IdentityFiles::new(provider)
                 .with_pair(FilePair::new(cert, key).as_default())
                 .watch(LOOK_EVERY)
                 .map_err(serving)?;
-            return Ok((identities, None, Some(watcher)));
+            return Ok(Shown {
+                identities,
+                own: None,
+                watcher: Some(watcher),
+            });
         }
         let make = move || {
             let algorithm =
@@ -280,7 +293,11 @@ impl Arguments {
             .ok_or_else(|| serving("the CA has no key here"))?;
         let identity = own.issue(&*key, &chain).map_err(serving)?;
         let identities = Identities::new(IdentitySet::new().with_default(identity));
-        Ok((Arc::new(identities), Some(own), None))
+        Ok(Shown {
+            identities: Arc::new(identities),
+            own: Some(own),
+            watcher: None,
+        })
     }
 }
 

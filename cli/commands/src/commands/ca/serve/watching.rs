@@ -2,24 +2,13 @@
 
 use core::convert::Infallible;
 use core::time::Duration;
-use std::time::SystemTime;
 
-use pq_ca::ledger::Generation;
 use pq_ca_server::Doors;
 
-use super::keys::Keys;
+use super::keys::{Keys, Stamp};
 
 /// How often it is looked.
 const EVERY: Duration = Duration::from_secs(10);
-
-/// What the published CA depends on.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Stamp {
-    pub(super) policy: Vec<u8>,
-    pub(super) generations: Vec<Generation>,
-    /// When each file of a key was written.
-    pub(super) keys: Vec<Option<SystemTime>>,
-}
 
 /// Takes over what has changed. What can't be used changes nothing, and the log says so once.
 pub(super) async fn keep_watching(keys: Keys, stamp: Stamp, doors: Doors) -> Infallible {
