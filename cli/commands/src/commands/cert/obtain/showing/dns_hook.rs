@@ -1,5 +1,6 @@
 //! `dns-01`, by a program that changes the zone.
 
+use alloc::sync::Arc;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -7,23 +8,30 @@ use pq_acme::challenge::dns_name;
 use pq_acme::client::Shown;
 
 use crate::failure::{AcmeFailure, Failure};
+use crate::files;
 use crate::report;
 
-/// A record that goes again when this is dropped.
-pub(super) struct Record {
+/// A record of DNS.
+struct Record {
     program: PathBuf,
     name: String,
     value: String,
 }
 
-pub(super) fn show(program: &Path, shown: &Shown) -> Result<Record, Failure> {
-    let record = Record {
+/// A record that goes again when this is dropped.
+struct Added(Arc<Record>);
+
+/// Adds the record. It goes again when what this returns is dropped, and when a signal ends this process.
+pub(super) fn show(program: &Path, shown: &Shown) -> Result<impl Send + use<>, Failure> {
+    let record = Arc::new(Record {
         program: program.into(),
         name: dns_name(&shown.name.value()),
         value: shown.authorization.dns_value(),
-    };
+    });
+    let at_signal = record.clone();
+    let stop = files::stopped_by_signals(move || at_signal.remove()).map_err(Failure::Signals)?;
     record.run("add")?;
-    Ok(record)
+    Ok((Added(record), stop))
 }
 
 impl Record {
@@ -45,12 +53,16 @@ impl Record {
             Err(error) => Err(failed(error.to_string())),
         }
     }
-}
 
-impl Drop for Record {
-    fn drop(&mut self) {
+    fn remove(&self) {
         if let Err(failure) = self.run("remove") {
             report::warn(failure);
         }
+    }
+}
+
+impl Drop for Added {
+    fn drop(&mut self) {
+        self.0.remove();
     }
 }
