@@ -1,6 +1,6 @@
 //! Targets that hold validations take no other's place.
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use pq_acme::objects::ChallengeKind;
 use pq_ca_server::validation::{Limits, Places, Question, Verdict};

@@ -1,6 +1,6 @@
 //! `http-01`.
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 
 use pq_acme::objects::ChallengeKind;
 use pq_acme::problem::ProblemType;

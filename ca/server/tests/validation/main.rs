@@ -7,7 +7,7 @@ mod http_01;
 mod target;
 mod tls_alpn_01;
 
-use std::sync::Arc;
+use alloc::sync::Arc;
 use std::time::Duration;
 
 use pq_acme::challenge::KeyAuthorization;

@@ -1,7 +1,7 @@
 //! Servers of HTTP for tests, that send what they are told to.
 
+use alloc::sync::Arc;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

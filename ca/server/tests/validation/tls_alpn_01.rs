@@ -1,7 +1,7 @@
 //! `tls-alpn-01`.
 
+use alloc::sync::Arc;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::OctetString;

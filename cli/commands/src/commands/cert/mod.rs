@@ -25,7 +25,7 @@ use crate::failure::Failure;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Request(request::Arguments),
-    Obtain(obtain::Arguments),
+    Obtain(Box<obtain::Arguments>),
     SelfSign(self_sign::Arguments),
     Show(show::Arguments),
     Bundle(bundle::Arguments),

@@ -24,5 +24,4 @@ pub(in crate::commands) use opened::Opened;
 pub(in crate::commands) use place::{Access, Location, Place, StorePlace, once_free};
 pub(in crate::commands) use reference::Reference;
 pub(in crate::commands) use signer::{AnySigner, KeyInStore};
-pub(in crate::commands) use tls::to_server;
 pub(in crate::commands) use transit::TransitKey;

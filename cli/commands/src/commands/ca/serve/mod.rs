@@ -2,11 +2,13 @@
 //!
 //! It may use the rest of its [room](super), and what that room may use.
 
+mod acme;
 mod keys;
 mod watching;
 
 use alloc::sync::Arc;
 use core::net::{IpAddr, SocketAddr};
+use core::str::FromStr;
 use core::time::Duration;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -25,6 +27,7 @@ use rustls_pq::Profile;
 use rustls_pq::identity::{FilePair, Identities, IdentityFiles, IdentitySet, Watcher};
 use tokio::runtime::Runtime;
 
+use self::acme::{AcmeOptions, Opened};
 use self::keys::Keys;
 use self::watching::keep_watching;
 use super::ca_key::CaKeyOptions;
@@ -93,6 +96,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     no_nonces: bool,
 
+    /// Where clients reach this server over TLS, if that is another URL than the first --name has at the port of --listen
+    #[arg(long, value_name = "URL")]
+    url: Option<ServerUrl>,
+
+    #[command(flatten)]
+    acme: AcmeOptions,
+
     #[command(flatten)]
     limits: LimitOptions,
 
@@ -109,9 +119,33 @@ pub(crate) struct Arguments {
     actor: Actor,
 }
 
+/// The beginning of URLs of the server: a scheme, a host and maybe a port.
+#[derive(Clone, Debug)]
+struct ServerUrl(String);
+
+impl FromStr for ServerUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let host = text.strip_prefix("https://").unwrap_or_default();
+        let host = host.strip_suffix('/').unwrap_or(host);
+        let is_host = !host.is_empty()
+            && host
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || ".-:[]".contains(c));
+        match is_host {
+            true => Ok(Self(format!("https://{host}"))),
+            false => Err("write https:// and a host, maybe with a port: https://ca.example.org"),
+        }
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   $ pqtls ca serve --name ca.example.org
+
+With ACME, for servers of a network of one's own:
+  pqtls ca serve --name ca.example.org --acme --ask 10.0.0.0/8
 
 On the usual ports, and watched:
   pqtls ca serve --name ca.example.org --listen [::]:443 --plain [::]:80 --metrics 127.0.0.1:9464
@@ -131,6 +165,7 @@ const PLAIN_CONNECTION: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let folder = arguments.place.open()?;
+    let acme = arguments.acme.open(&arguments.place.path())?;
     // Before anything listens: it may ask for a passphrase.
     let mut keys = Keys::new(arguments.ca_key.clone(), folder);
     let (ca, stamp) = (keys.published()?, keys.stamp()?);
@@ -138,7 +173,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     arguments.log.start("pqtls_commands");
     record_facade(&[]).map_err(serving)?;
     let runtime = Runtime::new().map_err(serving)?;
-    let served = runtime.block_on(serve(arguments, ca, algorithm, (keys, stamp)));
+    let served = runtime.block_on(serve(arguments, ca, algorithm, (keys, stamp), acme));
     runtime.shutdown_timeout(LAST_REQUESTS);
     Ok(match served? {
         true => ExitStatus::Done,
@@ -157,6 +192,7 @@ async fn serve(
     ca: PublishedCa,
     algorithm: Option<Algorithm>,
     (keys, stamp): (Keys, keys::Stamp),
+    acme: Option<Opened<'_>>,
 ) -> Result<bool, Failure> {
     let mut listeners = Vec::new();
     for address in &arguments.plain {
@@ -175,7 +211,7 @@ async fn serve(
         own,
         watcher,
     } = arguments.identities(&doors, algorithm, provider.clone())?;
-    let tls = Tls::with(provider, identities.clone(), None).map_err(serving)?;
+    let tls = Tls::with(provider.clone(), identities.clone(), None).map_err(serving)?;
     let listening = arguments
         .listening
         .start(tls, limits, None, doors.clone())
@@ -202,10 +238,19 @@ async fn serve(
         tokio::task::spawn_blocking(move || doors.look()).await
     };
     looked.map_err(serving)?;
+    let directory = match acme {
+        None => None,
+        Some(acme) => {
+            let url = arguments.url(listening.server.local_addr().port());
+            Some(acme.mount(&doors, &url, provider).await?)
+        }
+    };
+    let (directory, keeping_acme) = directory.unzip();
     let mut keeping = vec![
         tokio::spawn(never(doors.clone().keep())),
         tokio::spawn(never(keep_watching(keys, stamp, doors.clone()))),
     ];
+    keeping.extend(keeping_acme.into_iter().flatten());
     if let Some(own) = own {
         let issuer = move || doors.issuer();
         keeping.push(tokio::spawn(never(own.keep(identities, issuer))));
@@ -214,6 +259,7 @@ async fn serve(
         listening.server.local_addr(),
         arguments.name.first(),
         plain.listens_on(),
+        directory.as_deref(),
         &listening.notes(),
     )
     .map_err(serving)?;
@@ -240,6 +286,18 @@ async fn never(work: impl Future<Output = core::convert::Infallible>) {
 }
 
 impl Arguments {
+    fn first_name(&self) -> &str {
+        self.name.first().map_or("localhost", |name| &**name)
+    }
+
+    /// Where clients reach the server over TLS, which listens at this port.
+    fn url(&self, port: u16) -> String {
+        match &self.url {
+            Some(ServerUrl(url)) => url.clone(),
+            None => url("https", self.first_name(), Some(port)),
+        }
+    }
+
     fn settings(&self) -> Settings {
         let folder = self.lists.clone();
         let folder = folder.unwrap_or_else(|| self.place.path().join("lists"));
@@ -249,8 +307,8 @@ impl Arguments {
         settings.lists = Some(lists);
         settings.ocsp.max_age = self.max_age;
         settings.ocsp.nonces = !self.no_nonces;
-        let name = self.name.first().map_or("localhost", |name| &**name);
-        settings.url = url("https", name, self.listening.port());
+        settings.url = self.url(self.listening.port().unwrap_or_default());
+        let name = self.first_name();
         let port = self.plain.iter().find_map(|address| match address {
             ListenAddress::Tcp(address) => Some(address.port()),
             _ => None,
@@ -321,6 +379,7 @@ fn welcome(
     address: SocketAddr,
     name: Option<&String>,
     plain: &[String],
+    directory: Option<&str>,
     notes: &str,
 ) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -339,6 +398,9 @@ fn welcome(
         "OCSP, lists and certificates are over plain HTTP on {}.",
         plain.join(", ")
     )?;
+    if let Some(directory) = directory {
+        writeln!(out, "ACME is at {directory}")?;
+    }
     write!(out, "{notes}")?;
     out.flush()
 }

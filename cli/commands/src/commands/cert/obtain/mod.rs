@@ -33,8 +33,8 @@ use self::key::{CertificateKey, KeyOptions};
 use self::obtained::{Obtained, Outcome};
 use self::pending::Pair;
 use self::showing::{Showing, Visible};
-use crate::commands::custody::to_server;
 use crate::commands::delivery::Delivery;
+use crate::commands::servers::to_server;
 use crate::exit_status::ExitStatus;
 use crate::failure::{AcmeFailure, Failure};
 use crate::files::{self, Access, Destination, Output, Source};
@@ -259,7 +259,7 @@ fn alone(out: &Destination) -> Result<Option<File>, Failure> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) else {
+    let Ok(folder) = File::open(folder.unwrap_or_else(|| Path::new("."))) else {
         return Ok(None);
     };
     if matches!(folder.try_lock(), Err(std::fs::TryLockError::WouldBlock)) {

@@ -1,0 +1,316 @@
+//! ACME, which a CA's server has beside the rest: where its objects are, and whom it asks.
+
+use alloc::sync::Arc;
+use core::convert::Infallible;
+use core::fmt;
+use core::net::{IpAddr, SocketAddr};
+use core::str::FromStr;
+use core::time::Duration;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pq_acme::nonce::Nonces;
+use pq_acme::store::{PostgresStore, RedbStore, Store};
+use pq_ca::policy::Network;
+use pq_ca_server::acme::{AcmeDoor, ExternalAccounts};
+use pq_ca_server::validation::{Addresses, Ports, Resolver, Validator};
+use pq_ca_server::{Clock, Doors};
+use pq_keys::random;
+use rustls::crypto::CryptoProvider;
+use tokio::task::JoinHandle;
+
+use super::{never, serving};
+use crate::commands::servers::DatabaseAddress;
+use crate::failure::Failure;
+
+/// Where ACME is.
+const PATH: &str = "/acme";
+/// Its objects, in the CA's folder.
+const OBJECTS: &str = "acme.redb";
+/// How often the file of external accounts is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// The most bytes of that file.
+const MAX_ACCOUNTS: usize = 1024 * 1024;
+/// Where systems say who resolves names.
+const RESOLVERS: &str = "/etc/resolv.conf";
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "ACME")]
+pub(super) struct AcmeOptions {
+    /// Serve ACME at /acme: clients get what the table [acme] of the CA's policy says
+    #[arg(long)]
+    acme: bool,
+
+    /// Where accounts and orders are kept: a file for this server alone, or postgres://… for several [default: acme.redb in the CA's
+    /// folder]
+    #[arg(long, value_name = "FILE", requires = "acme")]
+    acme_objects: Option<ObjectsPlace>,
+
+    /// A DNS server that looks up the names of challenges; can be repeated [default: those of /etc/resolv.conf]
+    #[arg(long, value_name = "ADDRESS[:PORT]", requires = "acme")]
+    resolver: Vec<ResolverAddress>,
+
+    /// A network whose addresses challenges may ask, such as 10.0.0.0/8, beside those of the internet; can be repeated
+    #[arg(long, value_name = "NETWORK", requires = "acme")]
+    ask: Vec<Network>,
+
+    /// The port that http-01 asks
+    #[arg(long, value_name = "PORT", default_value_t = 80, requires = "acme")]
+    http_01_port: u16,
+
+    /// The port that tls-alpn-01 asks
+    #[arg(long, value_name = "PORT", default_value_t = 443, requires = "acme")]
+    tls_alpn_01_port: u16,
+
+    /// TOML file with the keys to which new accounts may be bound; it is read again when it changes
+    #[arg(long, value_name = "FILE", requires = "acme")]
+    external_accounts: Option<PathBuf>,
+}
+
+/// A place of ACME's objects.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(in crate::commands) enum ObjectsPlace {
+    /// A file, for one process at a time.
+    File(PathBuf),
+    /// A database, for several.
+    Postgres(DatabaseAddress),
+}
+
+impl FromStr for ObjectsPlace {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let database = DatabaseAddress::in_text(text).map(Self::Postgres);
+        Ok(database.unwrap_or_else(|| Self::File(text.into())))
+    }
+}
+
+/// The address of a DNS server, at port 53 if it has none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct ResolverAddress(SocketAddr);
+
+impl FromStr for ResolverAddress {
+    type Err = NoResolverAddress;
+
+    fn from_str(text: &str) -> Result<Self, NoResolverAddress> {
+        let address = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 53));
+        let address = address.or_else(|_| text.parse());
+        address.map(Self).map_err(|_| NoResolverAddress)
+    }
+}
+
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("write an address such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53")]
+struct NoResolverAddress;
+
+/// ACME, before there is a server.
+pub(super) struct Opened<'o> {
+    options: &'o AcmeOptions,
+    objects: Objects,
+    accounts: Option<AccountsFile>,
+}
+
+enum Objects {
+    File(RedbStore),
+    Postgres(PostgresStore),
+}
+
+impl AcmeOptions {
+    /// Opens the objects, if there is to be ACME. It may block.
+    pub(super) fn open(&self, folder: &Path) -> Result<Option<Opened<'_>>, Failure> {
+        if !self.acme {
+            return Ok(None);
+        }
+        let place = self.acme_objects.clone();
+        let place = place.unwrap_or_else(|| ObjectsPlace::File(folder.join(OBJECTS)));
+        let objects = match place {
+            ObjectsPlace::File(path) => Objects::File(RedbStore::open(&path).map_err(serving)?),
+            ObjectsPlace::Postgres(address) => {
+                let store = PostgresStore::open(address.options().map_err(serving)?);
+                Objects::Postgres(store.map_err(serving)?)
+            }
+        };
+        let accounts = self.external_accounts.as_deref();
+        Ok(Some(Opened {
+            options: self,
+            objects,
+            accounts: accounts.map(AccountsFile::read).transpose()?,
+        }))
+    }
+}
+
+impl Opened<'_> {
+    /// Mounts it at the doors, which are at this URL. Returns the URL for clients, and what keeps it.
+    pub(super) async fn mount(
+        self,
+        doors: &Doors,
+        url: &str,
+        provider: Arc<CryptoProvider>,
+    ) -> Result<(String, Vec<JoinHandle<()>>), Failure> {
+        let options = self.options;
+        let validator = Validator::new(options.resolver()?, provider).map_err(serving)?;
+        let validator = validator
+            .addresses(Addresses::with(options.ask.iter().copied()))
+            .ports(Ports {
+                http: options.http_01_port,
+                tls_alpn: options.tls_alpn_01_port,
+                ..Ports::default()
+            });
+        match self.objects {
+            Objects::File(store) => mounted(store, validator, self.accounts, doors, url).await,
+            Objects::Postgres(store) => mounted(store, validator, self.accounts, doors, url).await,
+        }
+    }
+}
+
+async fn mounted<S: Store + 'static>(
+    store: S,
+    validator: Validator,
+    accounts: Option<AccountsFile>,
+    doors: &Doors,
+    url: &str,
+) -> Result<(String, Vec<JoinHandle<()>>), Failure> {
+    let mut key = [0; 32];
+    random::fill(&mut key).map_err(serving)?;
+    let shared = tokio::task::spawn_blocking(move || {
+        let key = store.nonce_key(key);
+        key.map(|key| (store, key))
+    });
+    let (store, key) = shared.await.map_err(serving)?.map_err(serving)?;
+    let ca = doors.clone();
+    let door = Arc::new(AcmeDoor::new(
+        &format!("{url}{PATH}"),
+        store,
+        Nonces::new(key),
+        validator,
+        move || ca.issuing(),
+        Clock::default(),
+    ));
+    let mut keeping = vec![tokio::spawn(never(door.clone().keep()))];
+    if let Some(accounts) = accounts {
+        door.replace_external_accounts(accounts.parsed()?);
+        keeping.push(tokio::spawn(never(accounts.keep(door.clone()))));
+    }
+    doors.mount(PATH, door.clone());
+    Ok((door.directory_url(), keeping))
+}
+
+impl AcmeOptions {
+    fn resolver(&self) -> Result<Resolver, Failure> {
+        let named: Vec<_> = self.resolver.iter().map(|one| one.0).collect();
+        let servers = match named.is_empty() {
+            false => named,
+            true => {
+                let text = fs::read_to_string(RESOLVERS);
+                let text = text.map_err(|error| {
+                    serving(format!(
+                        "{RESOLVERS} can't be read: {error}; name a DNS server: --resolver"
+                    ))
+                })?;
+                name_servers(&text)
+            }
+        };
+        Resolver::new(&servers).map_err(|error| {
+            serving(format!(
+                "no DNS server is in {RESOLVERS}: {error}; name one: --resolver"
+            ))
+        })
+    }
+}
+
+/// Those of resolv.conf(5).
+fn name_servers(text: &str) -> Vec<SocketAddr> {
+    let servers = text.lines().filter_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let address = words.next().filter(|first| *first == "nameserver");
+        let address = address.and_then(|_| words.next())?.parse::<IpAddr>().ok()?;
+        Some(SocketAddr::new(address, 53))
+    });
+    servers.collect()
+}
+
+/// The file of external accounts, as it was read last.
+struct AccountsFile {
+    path: PathBuf,
+    text: String,
+}
+
+impl AccountsFile {
+    fn read(path: &Path) -> Result<Self, Failure> {
+        let text = pq_keys::files::read_private(path, MAX_ACCOUNTS);
+        let text = text.map_err(|error| about(path, &error))?;
+        let text = String::from_utf8(text.to_vec()).map_err(|error| about(path, &error))?;
+        let file = Self {
+            path: path.into(),
+            text,
+        };
+        file.parsed()?;
+        Ok(file)
+    }
+
+    fn parsed(&self) -> Result<ExternalAccounts, Failure> {
+        ExternalAccounts::parse(&self.text).map_err(|error| about(&self.path, &error))
+    }
+
+    /// Takes it over when it changes. One that can't be used changes nothing, and the log says so.
+    async fn keep<S: Store + 'static>(mut self, door: Arc<AcmeDoor<S>>) -> Infallible {
+        let mut said = None;
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let path = self.path.clone();
+            let read = tokio::task::spawn_blocking(move || Self::read(&path)).await;
+            match read {
+                Ok(Ok(now)) if now.text == self.text && said.is_none() => {}
+                Ok(Ok(now)) => {
+                    if let Ok(accounts) = now.parsed() {
+                        door.replace_external_accounts(accounts);
+                        tracing::info!("the file of external accounts is in use as it is now");
+                    }
+                    (self, said) = (now, None);
+                }
+                Ok(Err(failure)) => {
+                    let error = failure.to_string();
+                    if said.as_ref() != Some(&error) {
+                        tracing::error!("{error}. The accounts of before may still be bound to");
+                    }
+                    said = Some(error);
+                }
+                Err(error) => {
+                    tracing::error!(%error, "looking at the external accounts was broken off")
+                }
+            }
+        }
+    }
+}
+
+fn about(path: &Path, error: &dyn fmt::Display) -> Failure {
+    serving(io::Error::other(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_servers_are_those_of_the_system() {
+        let text = "# c\nsearch a.example\nnameserver 192.0.2.1 \n  nameserver\t2001:db8::1\nnameserver x\noptions a\n";
+        let expected = ["192.0.2.1:53", "[2001:db8::1]:53"].map(|one| one.parse().unwrap());
+        assert_eq!(name_servers(text), expected);
+        assert!(name_servers("nameservers 192.0.2.1").is_empty());
+    }
+
+    #[test]
+    fn resolvers_have_ports() {
+        for (text, expected) in [
+            ("192.0.2.1", "192.0.2.1:53"),
+            ("192.0.2.1:5353", "192.0.2.1:5353"),
+            ("2001:db8::1", "[2001:db8::1]:53"),
+            ("[2001:db8::1]:5353", "[2001:db8::1]:5353"),
+        ] {
+            let read: ResolverAddress = text.parse().unwrap();
+            assert_eq!(read.0, expected.parse().unwrap());
+        }
+        assert!("dns.example".parse::<ResolverAddress>().is_err());
+    }
+}
