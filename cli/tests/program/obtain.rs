@@ -1,10 +1,12 @@
 //! `pqtls cert obtain`, with a server of ACME that is here and looks at challenges by HTTP. Whether it is one for others, too,
 //! `tests/acme` shows.
 
+use alloc::sync::Arc;
+use core::net::Ipv4Addr;
+use core::time::Duration;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::net::{TcpListener, TcpStream};
+use std::sync::Mutex;
 use std::{fs, thread};
 
 use base64ct::{Base64UrlUnpadded, Encoding};

@@ -28,7 +28,6 @@ use crate::problem::{Problem, ProblemType};
 
 /// What comes next.
 #[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Step {
     /// Send this, and hand over the [answer](Obtaining::received), or say that there is [none](Obtaining::unanswered).
     Send(Request),

@@ -376,7 +376,7 @@ fn go_with(
     let mut now = begin;
     let mut server = Server::new(manner);
     let mut sent = 0;
-    let mut go = || {
+    let go = || {
         let mut client = Obtaining::new(format!("{URL}/directory"), key, wanted)?;
         for _ in 0..1000 {
             match client.next(Time::from_secs(now))? {

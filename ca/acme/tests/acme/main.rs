@@ -1,7 +1,8 @@
-//! The server as its clients see it.
+//! The server as its clients see it, and the client of this crate among them.
 
 extern crate alloc;
 
+mod client;
 mod flows;
 mod histories;
 mod kit;

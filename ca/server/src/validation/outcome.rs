@@ -23,6 +23,16 @@ impl Outcome {
     pub fn is_valid(&self) -> bool {
         matches!(self.verdict, Verdict::Valid { .. })
     }
+
+    /// For `Server::validated` of pq-acme: what was seen, or why it is not what has to be there. Nothing, if this server could
+    /// not find out.
+    pub fn told(&self) -> Option<Result<String, Problem>> {
+        match &self.verdict {
+            Verdict::Valid { evidence } => Some(Ok(evidence.clone())),
+            Verdict::Invalid(refusal) => Some(Err(refusal.problem())),
+            Verdict::Undecided(_) => None,
+        }
+    }
 }
 
 /// Whether a challenge is met.

@@ -3,6 +3,7 @@
 use pq_acme::challenge::KeyAuthorization;
 use pq_acme::identifier::Identifier;
 use pq_acme::objects::ChallengeKind;
+use pq_acme::server::Validate;
 
 /// A challenge that a client says it meets.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -15,4 +16,16 @@ pub struct Question {
     pub authorization: KeyAuthorization,
     /// On whose behalf: the account, for its share of the places.
     pub account: String,
+}
+
+/// What a server of ACME has to find out.
+impl From<&Validate> for Question {
+    fn from(work: &Validate) -> Self {
+        Self {
+            kind: work.kind.clone(),
+            identifier: work.identifier.clone(),
+            authorization: work.key_authorization.clone(),
+            account: work.account.clone(),
+        }
+    }
 }

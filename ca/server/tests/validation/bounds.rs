@@ -23,7 +23,7 @@ async fn slow_targets_block_nobody_else() {
     })
     .await;
     let limits = Limits {
-        whole: std::time::Duration::from_secs(600),
+        whole: core::time::Duration::from_secs(600),
         places: Places {
             all: 8,
             per_name: 2,
@@ -48,7 +48,7 @@ async fn slow_targets_block_nobody_else() {
     // 4 have places, 16 wait, and the others are told so.
     let mut refused = 0;
     while refused < 80 {
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        tokio::time::sleep(core::time::Duration::from_millis(10)).await;
         refused = held.iter().filter(|one| one.is_finished()).count();
     }
     for _ in 0..20 {

@@ -1,7 +1,8 @@
 //! A name server for tests, by UDP and TCP.
 
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use alloc::sync::Arc;
+use core::net::SocketAddr;
+use std::sync::Mutex;
 
 use hickory_resolver::proto::op::{Message, MessageType, ResponseCode};
 use hickory_resolver::proto::rr::rdata::{A, AAAA, CNAME, TXT};
@@ -59,8 +60,8 @@ impl NameServer {
         self.record(
             name,
             match address.parse().unwrap() {
-                std::net::IpAddr::V4(address) => RData::A(A(address)),
-                std::net::IpAddr::V6(address) => RData::AAAA(AAAA(address)),
+                core::net::IpAddr::V4(address) => RData::A(A(address)),
+                core::net::IpAddr::V6(address) => RData::AAAA(AAAA(address)),
             },
         );
     }

@@ -98,7 +98,7 @@ async fn a_resolver_that_fails_decides_nothing() {
     );
     dns.manner(Manner::Silence);
     let limits = Limits {
-        whole: std::time::Duration::from_secs(1),
+        whole: core::time::Duration::from_secs(1),
         ..Limits::default()
     };
     let validator = validator(&dns, 1).limits(limits);

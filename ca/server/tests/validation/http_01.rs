@@ -121,7 +121,7 @@ async fn a_body_without_end_is_not_read_to_the_end() {
         "more than 8192 bytes",
     );
     // What the operating system buffers is sent, too.
-    let sent = target.sent.load(std::sync::atomic::Ordering::Relaxed);
+    let sent = target.sent.load(core::sync::atomic::Ordering::Relaxed);
     assert!(sent < 64 << 20, "{sent}");
 }
 
@@ -337,7 +337,9 @@ async fn redirects_to_where_nobody_may_ask_are_refused() {
         println!("{to}");
         refusal(outcome, kind, what);
     }
-    let asked = other.connections.load(std::sync::atomic::Ordering::Relaxed);
+    let asked = other
+        .connections
+        .load(core::sync::atomic::Ordering::Relaxed);
     assert_eq!(asked, 0, "nobody connects where it is refused");
     let far = format!("/{}", "a".repeat(3000));
     let target = Target::start(move |_, _| Reply::redirect(&far)).await;
@@ -421,7 +423,7 @@ async fn targets_that_take_their_time_get_a_bounded_one() {
     ] {
         let target = Target::start(move |_, _| reply.clone()).await;
         let limits = Limits {
-            whole: std::time::Duration::from_secs(1),
+            whole: core::time::Duration::from_secs(1),
             ..Limits::default()
         };
         let validator = validator(&dns, target.port()).limits(limits);

@@ -1,5 +1,7 @@
 //! Challenges that are asked over real sockets, with targets and name servers that are honest, wrong or hostile.
 
+extern crate alloc;
+
 mod bounds;
 mod dns;
 mod dns_01;
@@ -8,7 +10,7 @@ mod target;
 mod tls_alpn_01;
 
 use alloc::sync::Arc;
-use std::time::Duration;
+use core::time::Duration;
 
 use pq_acme::challenge::KeyAuthorization;
 use pq_acme::identifier::Identifier;

@@ -1,8 +1,8 @@
 //! Servers of HTTP for tests, that send what they are told to.
 
 use alloc::sync::Arc;
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use core::net::SocketAddr;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -100,7 +100,7 @@ async fn serve(
         }
         Reply::Slowly(bytes) => {
             for byte in bytes {
-                tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+                tokio::time::sleep(core::time::Duration::from_millis(200)).await;
                 if !send(&[byte]).await {
                     return;
                 }

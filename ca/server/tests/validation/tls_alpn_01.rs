@@ -1,7 +1,7 @@
 //! `tls-alpn-01`.
 
 use alloc::sync::Arc;
-use std::net::SocketAddr;
+use core::net::SocketAddr;
 
 use const_oid::{AssociatedOid, ObjectIdentifier};
 use der::asn1::OctetString;
@@ -231,7 +231,7 @@ async fn what_is_no_tls_is_no_evidence() {
 
     let target = Target::start(|_, _| Reply::page(AUTHORIZATION)).await;
     let limits = pq_ca_server::validation::Limits {
-        whole: std::time::Duration::from_secs(1),
+        whole: core::time::Duration::from_secs(1),
         ..Default::default()
     };
     let dns = NameServer::start().await;
