@@ -11,26 +11,35 @@ use crate::objects::Time;
 use crate::store::records::{AuthorizationRecord, CertificateRecord, OrderRecord, OrderState};
 use crate::store::{Overdue, StoreError};
 
-/// An order with its authorizations: `$1` to `$8` are the order's, `$9` and `$10` its account and that one's version, `$11`
-/// the order whose claim it takes, and the others the columns of the authorizations.
-const INSERT: &str = "
-    WITH owner AS (SELECT 1 FROM @.accounts WHERE id = $9 AND version = $10),
-    claimed AS (
-        INSERT INTO @.claims AS c (name, order_id) SELECT $6, $1 FROM owner WHERE $6 IS NOT NULL
+/// The claim of an order on the certificate that it replaces.
+const CLAIM: &str = "claimed AS (
+        INSERT INTO @.claims AS c (name, order_id) SELECT $6, $1 FROM owner
         ON CONFLICT (name) DO UPDATE SET order_id = excluded.order_id WHERE c.order_id = $11
-        RETURNING 1),
-    made AS (
-        INSERT INTO @.orders (id, version, account, nonce, expires, is_valid, replaces, in_work, marks, body)
-        SELECT $1, 0, $2, $3, $4, $5, $6, $12, $7, $8 FROM owner
-        WHERE $6 IS NULL OR EXISTS (SELECT FROM claimed)
-        RETURNING 1),
-    needed AS (
-        INSERT INTO @.authorizations
-            (id, version, account, identifier, is_wildcard, is_valid, expires, in_work, marks, body)
-        SELECT a.id, 0, a.account, a.identifier, a.is_wildcard, a.is_valid, a.expires, a.in_work, $7, a.body
-        FROM made, unnest($13, $14, $15, $16, $17, $18, $19, $20)
-            AS a (id, account, identifier, is_wildcard, is_valid, expires, in_work, body))
-    SELECT 1 FROM made";
+        RETURNING 1),";
+
+/// What inserts an order with its authorizations: `$1` to `$8` are the order's, `$9` and `$10` its account and that one's
+/// version, `$11` the order whose claim it takes, and the others the columns of the authorizations.
+fn insertion(replaces: bool) -> String {
+    let (claim, condition) = match replaces {
+        true => (CLAIM, "WHERE EXISTS (SELECT FROM claimed)"),
+        false => ("", ""),
+    };
+    format!(
+        "WITH owner AS (SELECT 1 FROM @.accounts WHERE id = $9 AND version = $10),
+        {claim}
+        made AS (
+            INSERT INTO @.orders (id, version, account, nonce, expires, is_valid, replaces, in_work, marks, body)
+            SELECT $1, 0, $2, $3, $4, $5, $6, $12, $7, $8 FROM owner {condition}
+            RETURNING 1),
+        needed AS (
+            INSERT INTO @.authorizations
+                (id, version, account, identifier, is_wildcard, is_valid, expires, in_work, marks, body)
+            SELECT a.id, 0, a.account, a.identifier, a.is_wildcard, a.is_valid, a.expires, a.in_work, $7, a.body
+            FROM made, unnest($13, $14, $15, $16, $17, $18, $19, $20)
+                AS a (id, account, identifier, is_wildcard, is_valid, expires, in_work, body))
+        SELECT 1 FROM made"
+    )
+}
 
 /// `$1` is the order, `$2` its version as it was read.
 const UPDATE: &str = "UPDATE @.orders SET version = version + 1, expires = $3, is_valid = $4, in_work = $5, body = $6, \
@@ -84,7 +93,7 @@ impl Worker {
         let (owner, version) = (&owner.0, number(owner.1));
         let made = self
             .change(Change {
-                statement: INSERT,
+                statement: &insertion(order.replaces.is_some()),
                 values: &[
                     (&order.id, Type::TEXT),
                     (&order.account, Type::TEXT),

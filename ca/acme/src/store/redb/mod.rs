@@ -142,11 +142,15 @@ impl Store for RedbStore {
     ) -> Result<Arc<OrderRecord>, StoreError> {
         let owner = (account.id.clone(), account.version);
         let instead_of = instead_of.map(str::to_owned);
-        let before = self.before(order.created);
-        self.writer.change(move |changes| {
-            changes.remove_now_and_then(before, &order.nonce)?;
+        let now = order.created;
+        let inserted = self.writer.change(move |changes| {
             changes.insert_order(&order, &authorizations, &owner, instead_of.as_deref())
-        })
+        })?;
+        if old::is_due(&inserted.nonce) {
+            // If it fails, another one does it.
+            let _ = self.remove_old(now, old::AT_ONCE);
+        }
+        Ok(inserted)
     }
 
     fn update_order(

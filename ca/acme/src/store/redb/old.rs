@@ -14,17 +14,14 @@ use crate::store::records::{AuthorizationRecord, CertificateRecord, OrderRecord,
 /// Of how many new orders one removes old ones, and how many of each kind: more than were made meanwhile, with the
 /// authorizations that each has.
 const EVERY: u8 = 32;
-const AT_ONCE: usize = 256;
+pub(super) const AT_ONCE: u32 = 256;
+
+/// Whether who made an order with this nonce removes old ones.
+pub(super) fn is_due(nonce: &NonceDigest) -> bool {
+    nonce.0[15].is_multiple_of(EVERY)
+}
 
 impl Changes<'_> {
-    /// Removes what ended before this time, for a part of the calls: those with such a nonce.
-    pub(super) fn remove_now_and_then(&self, before: u64, nonce: &NonceDigest) -> Result<(), Stop> {
-        if nonce.0[15].is_multiple_of(EVERY) {
-            self.remove_old(before, AT_ONCE)?;
-        }
-        Ok(())
-    }
-
     /// Removes what ended before this time: at most `limit` objects of each kind.
     pub(super) fn remove_old(&self, before: u64, limit: usize) -> Result<u64, Stop> {
         let mut removed = 0;
