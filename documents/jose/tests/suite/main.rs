@@ -1,5 +1,6 @@
 //! Input that other implementations wrote, and input that nobody should write.
 
+mod any;
 mod cose;
 mod jwk;
 mod jws;
