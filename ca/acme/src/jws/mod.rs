@@ -1,5 +1,5 @@
 //! Signed requests (RFC 8555, section 6.2): flattened JSON Web Signatures whose header names the algorithm, a nonce, the
-//! URL, and either the key or the account. Servers [`read`] them, and clients [`write`] them.
+//! URL, and either the key or the account. Servers [`read`] them, and clients [`write()`] them.
 //!
 //! The algorithms are those of [`AnyJwsAlgorithm`](pq_jose::any::AnyJwsAlgorithm): ML-DSA-44, 65 and 87 (RFC 9964), ES256, ES384, EdDSA and RS256.
 //!

@@ -1,6 +1,6 @@
 //! A server of ACME without input and output: it takes requests and times, and gives answers and work to do.
 //!
-//! What it remembers is in a [`Store`](crate::store::Store), and what it may do is decided by a [`Policy`]. Whoever has a server carries out its work:
+//! What it remembers is in a [`Store`], and what it may do is decided by a [`Policy`]. Whoever has a server carries out its work:
 //! [`Validate`] a challenge and say [`validated`](Server::validated), [`Issue`] a certificate and say
 //! [`issued`](Server::issued). What nobody finished is [taken up](Server::take_up) again after some time. Both may be done
 //! twice without harm: of several answers the first counts, and a certificate is issued under the
