@@ -128,7 +128,7 @@ impl<S: Store, P: Policy> Server<S, P> {
 }
 
 /// The same authorization, where somebody has been looking at a challenge since now.
-pub(super) fn begin(one: &AuthorizationRecord, index: usize, now: Time) -> AuthorizationRecord {
+fn begin(one: &AuthorizationRecord, index: usize, now: Time) -> AuthorizationRecord {
     let mut after = one.clone();
     after.challenges[index] = ChallengeRecord {
         state: ChallengeState::Processing { since: now },

@@ -12,7 +12,6 @@ use thiserror::Error;
 use super::Server;
 use super::accounts::TRIES;
 use super::answer::{Answer, Issue, Validate, Work};
-use super::authorizations::begin;
 use super::policy::Policy;
 use crate::challenge::KeyAuthorization;
 use crate::identifier::Identifier;
@@ -263,15 +262,22 @@ impl<S: Store, P: Policy> Server<S, P> {
             let states = one.challenges.iter().map(|challenge| &challenge.state);
             let indices = states.enumerate().filter(|(_, state)| is_due(state));
             let indices: Vec<usize> = indices.map(|(index, _)| index).collect();
-            let taken = indices
-                .iter()
-                .fold((*one).clone(), |one, index| begin(&one, *index, now));
+            let is_over = one.expires <= now;
+            let mut taken = (*one).clone();
+            for index in &indices {
+                taken.challenges[*index].state = match is_over {
+                    // Nobody looks any more.
+                    true => ChallengeState::Pending,
+                    false => ChallengeState::Processing { since: now },
+                };
+            }
             let taken = match self.store.update_authorization(taken) {
                 Ok(taken) => taken,
                 Err(StoreError::Changed) => continue,
                 Err(error) => return Err(error),
             };
-            let Some(account) = self.store.account(&taken.account)? else {
+            let account = self.store.account(&taken.account)?;
+            let Some(account) = account.filter(|_| !is_over) else {
                 continue;
             };
             let work = indices

@@ -5,6 +5,7 @@ use pq_acme::jws::{self, KeyId};
 use pq_acme::objects::{CertificateId, Meta, Time};
 use pq_acme::problem::{Problem, ProblemType};
 use pq_acme::server::Work;
+use pq_acme::store::Store;
 use pq_jose::any::AnyJwk;
 use pq_jose::encoding::base64url;
 use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
@@ -459,6 +460,22 @@ fn work_that_nobody_finished_is_taken_up() {
     assert_eq!(json(&client.post(&url, ""))["status"], "valid");
     world.wait(121);
     assert_eq!(take_up().len(), 0);
+}
+
+#[test]
+fn what_is_over_is_no_work() {
+    let world = World::new();
+    let client = Client::registered(&world);
+    let (_, order) = client.order(&["www.example.org"]);
+    let authorization = order["authorizations"][0].as_str().unwrap();
+    let shown = json(&client.post(authorization, ""));
+    let challenge = shown["challenges"][0]["url"].as_str().unwrap();
+    assert!(client.post_for(challenge, "{}").work.is_some());
+    world.wait(8 * 24 * 3600);
+    assert_eq!(world.server.take_up(world.now(), 10).unwrap().len(), 0);
+    let overdue = world.server.store().overdue(world.now(), 10).unwrap();
+    assert_eq!(overdue.authorizations.len(), 0);
+    assert_eq!(json(&client.post(authorization, ""))["status"], "expired");
 }
 
 #[test]

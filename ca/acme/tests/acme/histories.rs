@@ -490,11 +490,16 @@ impl<'a> History<'a> {
                 continue;
             }
             for (_, state) in &mut one.challenges {
-                if let ChallengeState::Processing(since) = state
-                    && *since + WORK_TIME <= now
-                {
-                    *since = now;
-                    expected += 1;
+                match state {
+                    ChallengeState::Processing(since) if *since + WORK_TIME > now => {}
+                    ChallengeState::Processing(_) if one.expires <= now => {
+                        *state = ChallengeState::Pending;
+                    }
+                    ChallengeState::Processing(since) => {
+                        *since = now;
+                        expected += 1;
+                    }
+                    _ => {}
                 }
             }
         }
