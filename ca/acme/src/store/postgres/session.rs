@@ -1,7 +1,8 @@
 //! What the store's thread has: the database, and how rows are read in it and changed.
 
 use alloc::sync::Arc;
-use core::cell::Cell;
+use core::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use pq_keys::random;
 use pq_postgres::tokio_postgres::types::{FromSql, ToSql, Type};
@@ -9,6 +10,7 @@ use pq_postgres::tokio_postgres::{Client, Row};
 use pq_postgres::{Database, Failure, Mark, Permanent};
 use tokio::join;
 
+use super::accounts::Known;
 use crate::objects::Time;
 use crate::store::StoreError;
 use crate::store::codec::Record;
@@ -69,6 +71,7 @@ pub(super) struct Worker {
     /// What a statement has for `@.`.
     prefix: String,
     count: Cell<u32>,
+    pub(super) accounts: RefCell<HashMap<String, Known>>,
 }
 
 impl Worker {
@@ -78,6 +81,7 @@ impl Worker {
             prefix: format!("\"{}\".", database.schema()),
             database,
             count: Cell::new(0),
+            accounts: RefCell::default(),
         }
     }
 
@@ -133,14 +137,23 @@ impl Worker {
     }
 
     fn record<R: Record>(&self, row: &Row) -> Result<Arc<R>, StoreError> {
-        let id: &str = self.column(row, 0)?;
-        let version: i64 = self.column(row, 1)?;
+        let (id, version) = (self.column(row, 0)?, self.column(row, 1)?);
+        self.read(id, version, self.column(row, 2)?)
+    }
+
+    /// The record that a row has.
+    pub(super) fn read<R: Record>(
+        &self,
+        id: &str,
+        version: i64,
+        body: &str,
+    ) -> Result<Arc<R>, StoreError> {
+        let what = R::WHAT;
         let version = u64::try_from(version);
-        let version = version.map_err(|_| self.damaged(format!("the version of {id:?}")))?;
-        let read = R::from_json(id, version, self.column(row, 2)?);
-        Ok(Arc::new(read.map_err(|error| {
-            self.damaged(format!("the {} {id:?}: {error}", R::WHAT))
-        })?))
+        let version = version.map_err(|_| self.damaged(format!("the version of {what} {id:?}")))?;
+        let read = R::from_json(id, version, body);
+        let read = read.map_err(|error| self.damaged(format!("the {what} {id:?}: {error}")));
+        Ok(Arc::new(read?))
     }
 
     pub(super) fn column<'r, T: FromSql<'r>>(

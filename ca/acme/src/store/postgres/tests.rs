@@ -57,6 +57,15 @@ fn of_two_machines_one_begins_to_issue() {
     };
     let stores = [(); 2].map(|()| PostgresStore::open(options.clone()).unwrap());
     rates::check_that_one_begins(&stores);
+    let [here, there] = &stores;
+    let mut account = suite::found(there.account("account"));
+    for _ in 0..3 {
+        account = here.update_account((*account).clone()).unwrap();
+        let found = [here, there].map(|store| suite::found(store.account("account")));
+        assert!(found.iter().all(|found| found.version == account.version));
+        let again = suite::found(there.account("account"));
+        assert!(Arc::ptr_eq(&found[1], &again));
+    }
 }
 
 #[test]

@@ -94,7 +94,10 @@ fn many_orders_are_searched_by_their_indices() {
     };
     for number in 0..40 {
         store
-            .count(&[limit.clone()], Time::from_secs(5000 + 2 * number))
+            .count(
+                core::slice::from_ref(&limit),
+                Time::from_secs(5000 + 2 * number),
+            )
             .unwrap();
     }
     drop(store);
