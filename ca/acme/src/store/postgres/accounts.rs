@@ -4,28 +4,18 @@ use alloc::sync::Arc;
 
 use pq_postgres::tokio_postgres::types::Type;
 
+use super::known::Known;
 use super::session::{Change, Outcome, Value, Worker, number};
 use crate::store::StoreError;
 use crate::store::codec::Record;
 use crate::store::records::AccountRecord;
-
-/// How many accounts are kept in memory.
-const KNOWN: usize = 2048;
-
-/// An account as it was read before. Each request looks whether it is still the same: reading keys takes time.
-#[derive(Clone)]
-pub(super) struct Known {
-    version: i64,
-    marks: Vec<u8>,
-    account: Arc<AccountRecord>,
-}
 
 impl Worker {
     pub(super) async fn account(&self, id: &str) -> Result<Option<Arc<AccountRecord>>, StoreError> {
         if id.contains('\0') {
             return Ok(None);
         }
-        let known = self.accounts.borrow().get(id).cloned();
+        let known = self.accounts.borrow().get(id);
         // No row has this version.
         let as_known = known.as_ref().map(|known| (known.version, &*known.marks));
         let (version, marks) = as_known.unwrap_or((-1, &[]));
@@ -45,16 +35,12 @@ impl Worker {
             return Ok(known.map(|known| known.account));
         };
         let account = self.read(id, version, body)?;
-        let mut accounts = self.accounts.borrow_mut();
-        if accounts.len() >= KNOWN {
-            accounts.clear();
-        }
         let known = Known {
             version,
             marks: self.column::<&[u8]>(row, 1)?.into(),
             account: Arc::clone(&account),
         };
-        accounts.insert(id.into(), known);
+        self.accounts.borrow_mut().put(id, known);
         Ok(Some(account))
     }
 

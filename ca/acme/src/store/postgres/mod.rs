@@ -11,6 +11,7 @@
 mod accounts;
 mod authorizations;
 mod certificates;
+mod known;
 mod limits;
 mod nonce_key;
 mod old;

@@ -2,7 +2,6 @@
 
 use alloc::sync::Arc;
 use core::cell::{Cell, RefCell};
-use std::collections::HashMap;
 
 use pq_keys::random;
 use pq_postgres::tokio_postgres::types::{FromSql, ToSql, Type};
@@ -10,7 +9,7 @@ use pq_postgres::tokio_postgres::{Client, Row};
 use pq_postgres::{Database, Failure, Mark, Permanent};
 use tokio::join;
 
-use super::accounts::Known;
+use super::known::KnownAccounts;
 use crate::objects::Time;
 use crate::store::StoreError;
 use crate::store::codec::Record;
@@ -71,7 +70,7 @@ pub(super) struct Worker {
     /// What a statement has for `@.`.
     prefix: String,
     count: Cell<u32>,
-    pub(super) accounts: RefCell<HashMap<String, Known>>,
+    pub(super) accounts: RefCell<KnownAccounts>,
 }
 
 impl Worker {
