@@ -97,7 +97,9 @@ fn served_briefly(line: &str) -> String {
 /// The output with the paths that a user would see.
 fn as_at_home(printed: &str, folder: &Folder) -> String {
     let system_store = folder.path().join(SYSTEM_STORE);
+    let program = std::fs::canonicalize(env!("CARGO_BIN_EXE_pqtls")).unwrap();
     printed
+        .replace(program.to_str().unwrap(), "/usr/local/bin/pqtls")
         .replace(
             system_store.to_str().unwrap(),
             "/usr/local/share/ca-certificates",

@@ -93,15 +93,18 @@ pub(crate) struct Arguments {
         value_name = "FOLDER",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "/etc/systemd/system",
+        default_missing_value = UNITS,
         help_heading = "Timer"
     )]
     install: Option<PathBuf>,
 
-    /// Print the service and the timer, and write nothing
-    #[arg(long, requires = "install", help_heading = "Timer")]
+    /// Print the service and the timer instead
+    #[arg(long, help_heading = "Timer")]
     print: bool,
 }
+
+/// Where systemd looks for units of this machine.
+const UNITS: &str = "/etc/systemd/system";
 
 /// The account, and what it orders.
 #[derive(Clone, Debug, clap::Args)]
@@ -133,11 +136,10 @@ struct AccountOptions {
 
 const EXAMPLES: &str = "\
 Examples:
-  $ pqtls cert obtain www.example.org --from https://ca.example.org/directory --webroot . --new-key acme.key --out acme.pem \
---install --print | tail -n 8
+  $ pqtls cert obtain a.org --from https://ca.example/ --http-01 --key a.key --out a.pem --print
 
-A server on this machine that has port 80 free:
-  pqtls cert obtain www.example.org --from https://ca.example.org/directory --http-01 --new-key web.key --out web.pem --renew";
+A server on this machine that has port 80 free, once and then by a timer:
+  pqtls cert obtain a.org --from https://ca.example/ --http-01 --new-key a.key --out a.pem";
 
 fn identifier(text: &str) -> Result<Identifier, String> {
     match text.parse() {
@@ -148,7 +150,9 @@ fn identifier(text: &str) -> Result<Identifier, String> {
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let target = target(&arguments.from)?;
-    if let Some(folder) = &arguments.install {
+    if arguments.print || arguments.install.is_some() {
+        let folder = arguments.install.as_deref();
+        let folder = folder.unwrap_or_else(|| Path::new(UNITS));
         return install::run(arguments, folder, json);
     }
     let (out, new_key) = (&arguments.out, &arguments.key.new_key);
