@@ -74,6 +74,15 @@ fn every_report_is_as_its_schema_says() {
         ("cert lint --list", 0),
         ("cert fingerprint chain.pem", 0),
         ("cert needs-renewal chain.pem", 0),
+        (
+            "cert obtain www.example.org --from https://127.0.0.1:1/ --trust ca-root.pem --http-01 --key www.key --out www.pem \
+             --renew",
+            6,
+        ),
+        (
+            "cert obtain www.example.org --from https://ca.example/ --http-01 --key www.key --out www.pem --print",
+            0,
+        ),
         ("cert needs-renewal chain.pem --at 2100-01-01", 5),
         ("sign --key a.key a.pub --out a.sig --context x", 0),
         ("verify --key a.pub --signature a.sig a.pub --context x", 0),
