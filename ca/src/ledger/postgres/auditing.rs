@@ -44,11 +44,11 @@ impl Worker {
     }
 
     /// The next events after this one, in their order; none at the end.
-    pub(super) async fn events_after(
+    pub(super) async fn chained_after(
         &self,
         head: AuditHead,
     ) -> Result<Vec<AuditEvent>, LedgerError> {
-        self.read(async |session| session.events_after(head).await)
+        self.read(async |session| session.chained_after(head).await)
             .await
     }
 
@@ -73,10 +73,15 @@ impl Session<'_> {
     /// Writes an event about no certificate, or about one.
     pub(super) async fn note(&self, event: &Noted<'_>) -> Result<(), Failure> {
         let Noted { deed, at, by } = event;
+        // Each word stays what it was in the first version.
+        let what = match deed {
+            Deed::TimeConfirmed { .. } => "confirmed",
+            _ => deed.name(),
+        };
         self.query(
             "INSERT INTO @.events (what, at, said_by, body) VALUES ($1, $2, $3, $4)",
             &[
-                (&deed.name(), Type::TEXT),
+                (&what, Type::TEXT),
                 (at, Type::INT8),
                 (&escaped(by), Type::TEXT),
                 (&events::encode(deed), Type::BYTEA),
@@ -179,7 +184,7 @@ impl Session<'_> {
         }
     }
 
-    async fn events_after(&self, mut head: AuditHead) -> Result<Vec<AuditEvent>, Stop> {
+    async fn chained_after(&self, mut head: AuditHead) -> Result<Vec<AuditEvent>, Stop> {
         let after = i64::try_from(head.number).map_err(|_| Failure::Limit("events"))?;
         let rows = self
             .query(

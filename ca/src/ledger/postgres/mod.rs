@@ -318,7 +318,7 @@ impl Ledger for PostgresLedger {
             worker.chain_start().await
         })?;
         loop {
-            let page = self.call(async move |worker| worker.events_after(head).await)?;
+            let page = self.call(async move |worker| worker.chained_after(head).await)?;
             if page.is_empty() {
                 return Ok(head);
             }
