@@ -4,6 +4,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 
 use pq_postgres::Failure;
 use pq_postgres::tokio_postgres::types::Type;
+use pq_x509::pki_types::UnixTime;
 use pq_x509::revocation::CrlReason;
 use sha2::{Digest, Sha256};
 
@@ -32,20 +33,56 @@ struct Written<'e> {
     revocation: Option<Revocation>,
 }
 
-impl Written<'_> {
-    fn deed(&self) -> Deed {
-        let issued = self.entry.issued.clone();
-        let number = issued.serial_number;
-        let digest = Sha256::digest(&self.entry.certificate).into();
-        let certificates = vec![AuditedCertificate { issued, digest }];
-        match self.era {
-            Some(_) => Deed::Issued(certificates),
-            None => {
-                let revoked = self.revocation.iter();
-                let revoked = revoked.map(|one| (one.clone(), vec![number]));
-                Deed::Adopted(certificates, revoked.collect())
+/// The events of certificates that are recorded: one after another in each column.
+#[derive(Default)]
+struct Said<'e> {
+    deeds: Vec<&'static str>,
+    serials: Vec<&'e [u8]>,
+    times: Vec<i64>,
+    reasons: Vec<Option<i16>>,
+    by: Vec<String>,
+    bodies: Vec<Vec<u8>>,
+}
+
+impl<'e> Said<'e> {
+    fn of(written: &[Written<'e>]) -> Result<Self, Failure> {
+        let mut said = Self::default();
+        for one in written {
+            let issued = &one.entry.issued;
+            let number = &issued.serial_number;
+            let certificates = vec![AuditedCertificate {
+                issued: issued.clone(),
+                digest: Sha256::digest(&one.entry.certificate).into(),
+            }];
+            let deed = match one.era {
+                Some(_) => Deed::Issued(certificates),
+                None => Deed::Adopted(certificates, Vec::new()),
+            };
+            said.add(number, &deed, issued.at, None, &issued.by)?;
+            if let Some(revocation) = &one.revocation {
+                let deed = Deed::Revoked(vec![(revocation.clone(), vec![*number])]);
+                let reason = Some(revocation.reason as i16);
+                said.add(number, &deed, revocation.at, reason, &revocation.by)?;
             }
         }
+        Ok(said)
+    }
+
+    fn add(
+        &mut self,
+        number: &'e SerialNumber,
+        deed: &Deed,
+        at: UnixTime,
+        reason: Option<i16>,
+        by: &str,
+    ) -> Result<(), Failure> {
+        self.deeds.push(deed.name());
+        self.serials.push(number.as_bytes());
+        self.times.push(seconds(at)?);
+        self.reasons.push(reason);
+        self.by.push(escaped(by));
+        self.bodies.push(events::encode(deed));
+        Ok(())
     }
 }
 
@@ -347,11 +384,7 @@ impl Session<'_> {
         let evidence = issued().map(|one| one.evidence.as_ref().map(|one| escaped(one.as_str())));
         let evidence: Vec<Option<String>> = evidence.collect();
 
-        let (deeds, bodies): (Vec<&str>, Vec<Vec<u8>>) = (written.iter())
-            .map(|one| one.deed())
-            .map(|deed| (deed.name(), events::encode(&deed)))
-            .unzip();
-
+        let said = Said::of(written)?;
         let named = Named::of(issued())?;
         let keyed = Keyed::of(issued());
 
@@ -380,7 +413,7 @@ impl Session<'_> {
                     INSERT INTO @.keys (key, serial) SELECT * FROM unnest($22, $23) ON CONFLICT DO NOTHING
                 ), said AS (
                     INSERT INTO @.events (what, serial, at, reason, said_by, body)
-                    SELECT * FROM unnest($28, $1, $13, $17, $12, $29)
+                    SELECT * FROM unnest($28, $29, $30, $31, $32, $33)
                 )
                 SELECT serial FROM recorded",
                 &[
@@ -411,8 +444,12 @@ impl Session<'_> {
                     (&policies, Type::BYTEA_ARRAY),
                     (&readers, Type::TEXT_ARRAY),
                     (&evidence, Type::TEXT_ARRAY),
-                    (&deeds, Type::TEXT_ARRAY),
-                    (&bodies, Type::BYTEA_ARRAY),
+                    (&said.deeds, Type::TEXT_ARRAY),
+                    (&said.serials, Type::BYTEA_ARRAY),
+                    (&said.times, Type::INT8_ARRAY),
+                    (&said.reasons, Type::INT2_ARRAY),
+                    (&said.by, Type::TEXT_ARRAY),
+                    (&said.bodies, Type::BYTEA_ARRAY),
                 ],
             )
             .await?;

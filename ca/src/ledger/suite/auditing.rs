@@ -13,7 +13,7 @@ use super::values::{
 };
 use crate::ledger::{
     AdoptedEntry, AuditEvent, AuditHead, Deed, Generation, HeadCheck, Ledger, LedgerError,
-    LostHead, SerialNumber, Stage,
+    LostHead, Revocation, SerialNumber, Stage,
 };
 
 /// All events, each of which has to follow the one before, and the head behind the last.
@@ -32,6 +32,10 @@ fn events(ledger: &impl Ledger) -> (Vec<AuditEvent>, AuditHead) {
     let end = end.unwrap();
     assert_eq!(end, events.last().map_or(end, |last| last.head));
     (events, end)
+}
+
+fn told(Revocation { at, reason, by }: &Revocation) -> String {
+    format!("{reason:?} at {} by {by}", at.as_secs())
 }
 
 /// What was done, by single certificates: a ledger may have those of one change in one event or in several.
@@ -59,18 +63,16 @@ fn deeds(ledger: &impl Ledger) -> Vec<String> {
                     let its = revoked
                         .iter()
                         .find(|(_, numbers)| numbers.contains(&number));
-                    let its = its.map(|(revocation, _)| revocation.at.as_secs());
-                    say(format!("{name} {number} {its:?}"));
+                    say(format!("{name} {number}"));
+                    if let Some((revocation, _)) = its {
+                        say(format!("revoked {number} {}", told(revocation)));
+                    }
                 }
             }
             Deed::Revoked(revoked) => {
                 for (revocation, numbers) in revoked {
-                    let (at, by) = (revocation.at.as_secs(), revocation.by);
                     for number in numbers {
-                        say(format!(
-                            "{name} {number} {:?} at {at} by {by}",
-                            revocation.reason
-                        ));
+                        say(format!("{name} {number} {}", told(&revocation)));
                     }
                 }
             }
@@ -133,8 +135,9 @@ pub fn each_change_is_an_event(ledger: &impl Ledger) {
         "reinstated 01 at 40 by somebody",
         "revoked 01 KeyCompromise at 31 by somebody else",
         "revoked 02 KeyCompromise at 31 by somebody else",
-        "adopted 03 None",
-        "adopted 04 Some(35)",
+        "adopted 03",
+        "adopted 04",
+        "revoked 04 Superseded at 35 by somebody else",
         "list-begun issuing 1 at 100",
         "list-written issuing 1 at 100",
         "time-confirmed 90 by somebody else",
