@@ -13,7 +13,7 @@ use pq_keys::files::{Access, folder_of, put_in_place, sync_folder, write_in_draf
 
 use super::error::{FolderError, io_error};
 use super::turn::{Turn, try_lock};
-use super::{ISSUING_CERTIFICATE, LEDGER, POLICY, ROOT_CERTIFICATE};
+use super::{ISSUING_CERTIFICATE, LEDGER, LEDGER_FILE, POLICY, ROOT_CERTIFICATE};
 #[cfg(unix)]
 use crate::ledger::{Filter, Ledger, LedgerError, LocalLedger};
 
@@ -261,11 +261,12 @@ fn only_for_its_owner(_: &mut DirBuilder) {}
 const KEYS: [&str; 2] = ["root.key", "issuing.key"];
 
 /// Its other files. The marker is last, so that what was removed in part is a draft still.
-const OTHERS: [&str; 5] = [
+const OTHERS: [&str; 6] = [
     ISSUING_CERTIFICATE,
     ISSUING_REQUEST,
     ROOT_CERTIFICATE,
     POLICY,
+    LEDGER_FILE,
     MARKER,
 ];
 

@@ -163,10 +163,30 @@ pub enum FolderError {
         /// The certificate's file.
         certificate: PathBuf,
     },
+    /// The folder remembers that its ledger is elsewhere, and a program looked for it in the folder.
+    #[error(
+        "{0} says that this CA's ledger is in a database, and what this program does needs one in the folder; use a program \
+         or a command that opens it there, or have the ledger moved into the folder (\"pqtls ca move\")"
+    )]
+    LedgerElsewhere(PathBuf),
+    /// The ledger was to be moved into the folder, and is there.
+    #[error("this CA's ledger is in its folder already, in {0}; there is nothing to move")]
+    LedgerInFolder(PathBuf),
+    /// The file that says where the ledger is does not say it.
+    #[error(
+        "{path} does not say where this CA's ledger is: {why}; it has the one line postgres = \"ADDRESS\"; write that again, or \
+         restore the file from a backup or another copy of the folder"
+    )]
+    LedgerFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A ledger for a new CA is not empty.
     #[error(
         "the ledger in {0} has certificates already, and each CA has a ledger of its own; give the new CA an empty one \
-         (if these are left of a CA that could not be made, empty it)"
+         (if these are left of a CA that could not be made, empty it, or take another schema)"
     )]
     UsedLedger(PathBuf),
     /// The issuing certificate is not the one that the root issued and that the ledger has.
@@ -683,7 +703,9 @@ fn how_to_restore(path: &Path) -> String {
     let ledger = Path::new(super::LEDGER);
     if path.ends_with(ledger) || path.ends_with(ledger.join(super::JOURNAL)) {
         return format!(
-            "restore the newest backup of the ledger's folder, all of it, while nothing uses it, {AFTER_A_BACKUP}"
+            "restore the newest backup of the ledger's folder, all of it, while nothing uses it, {AFTER_A_BACKUP}; if the ledger \
+             is in a database, restore {} instead, which says where",
+            super::LEDGER_FILE
         );
     }
     match path.ends_with(super::POLICY) {

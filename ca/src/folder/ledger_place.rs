@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::FolderError;
 use super::reading::Owner;
-use super::{JOURNAL, LEDGER, is_there};
+use super::{JOURNAL, LEDGER, LEDGER_FILE, is_taken, is_there};
 use crate::ledger::{Filter, Ledger, LedgerError, LocalLedger};
 
 /// A ledger outside of the CA's folder, and how it is opened.
@@ -51,6 +51,8 @@ use crate::ledger::{Filter, Ledger, LedgerError, LocalLedger};
 pub struct LedgerPlace<L> {
     /// For errors.
     place: PathBuf,
+    /// What the folder remembers of it.
+    address: Option<String>,
     open: Arc<Open<L>>,
 }
 
@@ -64,8 +66,17 @@ impl<L: Ledger> LedgerPlace<L> {
     ) -> Self {
         Self {
             place: place.into(),
+            address: None,
             open: Arc::new(move || Ok(open()?)),
         }
+    }
+
+    /// The same, of which a [new folder](super::Folder::create_with_ledger) remembers the address, so that whoever opens the
+    /// folder finds it: see [`Folder::ledger_address`](super::Folder::ledger_address). There must be no secret in it.
+    #[must_use]
+    pub fn remembered_as(mut self, address: &str) -> Self {
+        self.address = Some(address.into());
+        self
     }
 
     pub(super) fn open(&self) -> Result<L, FolderError> {
@@ -87,13 +98,29 @@ impl<L: Ledger> LedgerPlace<L> {
     }
 }
 
+impl<L: Ledger + 'static> LedgerPlace<L> {
+    /// The same ledger of a type that all ledgers have.
+    pub(super) fn any(self) -> LedgerPlace<Arc<dyn Ledger>> {
+        let open = self.open;
+        LedgerPlace {
+            place: self.place,
+            address: self.address,
+            open: Arc::new(move || Ok(Arc::new(open()?))),
+        }
+    }
+}
+
 impl LedgerPlace<LocalLedger> {
     /// The ledger in a CA's folder with this owner.
     pub(super) fn in_folder(folder: &Path, owner: Owner) -> Self {
-        let place = folder.join(LEDGER);
+        let (place, elsewhere) = (folder.join(LEDGER), folder.join(LEDGER_FILE));
         Self {
             place: place.clone(),
+            address: None,
             open: Arc::new(move || {
+                if is_taken(&elsewhere)? {
+                    return Err(FolderError::LedgerElsewhere(elsewhere.clone()));
+                }
                 owner.check_folder(&place)?;
                 for needed in [place.clone(), place.join(JOURNAL)] {
                     if !is_there(&needed)? {
@@ -110,12 +137,17 @@ impl<L> LedgerPlace<L> {
     pub(super) fn path(&self) -> &Path {
         &self.place
     }
+
+    pub(super) fn address(&self) -> Option<&str> {
+        self.address.as_deref()
+    }
 }
 
 impl<L> Clone for LedgerPlace<L> {
     fn clone(&self) -> Self {
         Self {
             place: self.place.clone(),
+            address: self.address.clone(),
             open: Arc::clone(&self.open),
         }
     }

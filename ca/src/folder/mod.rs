@@ -6,8 +6,10 @@ mod below;
 mod draft;
 mod error;
 mod key;
+mod ledger_file;
 mod ledger_place;
 mod lifetime;
+mod moving;
 mod plan;
 mod reading;
 mod signer;
@@ -18,6 +20,7 @@ mod verdict;
 mod whole;
 
 use alloc::borrow::Cow;
+use alloc::sync::Arc;
 use core::fmt;
 use core::time::Duration;
 use std::fs;
@@ -63,6 +66,7 @@ use crate::time::system_time;
 /// | `issuing.csr`, … | the request for a key that another CA certifies: see [`create_pending`](Self::create_pending) |
 /// | `policy.toml` | the [`Policy`] |
 /// | `ledger/` | the [`LocalLedger`], unless the ledger is elsewhere |
+/// | `ledger.toml` | the address of the ledger if it is in a database: see [`ledger_address`](Self::ledger_address) |
 ///
 /// On Unix, only their owner can read the key files, and what is read has to be somebody's whom the CA relies on: files
 /// and folders that other users may write to, or that belong to others than the folder's owner, the user of this
@@ -203,7 +207,10 @@ impl Folder {
         now: UnixTime,
         interruption: &Interruption,
     ) -> Result<Folder<L>, FolderError> {
-        let folder = Self::make(path.into(), plan, by, now, interruption, |_| {
+        let folder = Self::make(path.into(), plan, by, now, interruption, |draft| {
+            if let Some(address) = ledger.address() {
+                ledger_file::write_in(draft, address)?;
+            }
             ledger.open_empty()
         })?;
         Ok(folder.with_ledger(ledger))
@@ -314,6 +321,35 @@ impl<L: Ledger> Folder<L> {
             owner: self.owner,
             ledger,
         }
+    }
+
+    /// The same CA with its ledger as a type that all ledgers have.
+    #[must_use]
+    pub fn with_any_ledger(self) -> Folder<Arc<dyn Ledger>>
+    where
+        L: 'static,
+    {
+        Folder {
+            path: self.path,
+            owner: self.owner,
+            ledger: self.ledger.any(),
+        }
+    }
+
+    /// The address of the ledger, if the folder remembers that it is in a database: then programs open it there, and go on
+    /// [with that](Self::with_ledger). This folder's [ledger](Self::ledger) of its own can't be opened then, even if one is
+    /// left there.
+    ///
+    /// # Errors
+    ///
+    /// [`FolderError::LedgerFile`], and others if the file can't be read.
+    pub fn ledger_address(&self) -> Result<Option<String>, FolderError> {
+        ledger_file::read(&self.path, self.owner)
+    }
+
+    /// The path of the file that has the [address](Self::ledger_address), which need not be there.
+    pub fn ledger_file(&self) -> PathBuf {
+        self.path.join(LEDGER_FILE)
     }
 
     /// The path of the folder.
@@ -974,15 +1010,18 @@ const ROOT_CERTIFICATE: &str = "root.pem";
 const ISSUING: &str = "issuing";
 const ISSUING_CERTIFICATE: &str = "issuing.pem";
 /// What shows that there was a CA, even if its root's certificate is lost.
-const FILES_OF_A_CA: [&str; 5] = [
+const FILES_OF_A_CA: [&str; 6] = [
     "root.key",
     "issuing.key",
     ISSUING_CERTIFICATE,
     POLICY,
     LEDGER,
+    LEDGER_FILE,
 ];
 const POLICY: &str = "policy.toml";
 const LEDGER: &str = "ledger";
+/// The file that says that the ledger is elsewhere.
+const LEDGER_FILE: &str = "ledger.toml";
 /// The file without which there is no ledger.
 const JOURNAL: &str = "journal";
 

@@ -130,6 +130,8 @@ pub enum Deed {
     },
     /// The generations of the issuing key were changed, with certificates that were recorded in the same step.
     Succeeded(Vec<AuditedCertificate>, Vec<Generation>),
+    /// What had been done in another ledger, from which this one was moved: the same events, in their order.
+    Carried(Vec<Self>),
 }
 
 /// A certificate in the events of a ledger.
@@ -154,6 +156,7 @@ impl Deed {
             Self::ListWritten { .. } => "list-written",
             Self::TimeConfirmed { .. } => "time-confirmed",
             Self::Succeeded(..) => "succeeded",
+            Self::Carried(_) => "carried",
         }
     }
 }

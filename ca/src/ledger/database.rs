@@ -26,7 +26,7 @@ pub enum DatabaseError {
     },
     /// It refuses this user, or what is asked.
     #[error(
-        "{ledger} can't be used: {reason}; look at its address, its user and that user's rights"
+        "{ledger} can't be used: {reason}; look at its address, its user and that user's rights; trying again doesn't help before that"
     )]
     NotOpened {
         /// What it is.
@@ -36,7 +36,7 @@ pub enum DatabaseError {
     },
     /// It has no space left, or may not be written for another reason.
     #[error(
-        "{ledger} can't be written: {reason}; free some space there, or name the server that takes changes"
+        "{ledger} can't be written: {reason}; free some space there, or name the server that takes changes, and try again"
     )]
     Full {
         /// What it is.

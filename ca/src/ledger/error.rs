@@ -285,6 +285,60 @@ pub enum LedgerError {
         /// The error of the operating system.
         cause: io::Error,
     },
+    /// The ledger is being moved to another place.
+    #[error(
+        "{ledger} is being moved to {to}, and nothing in it is changed meanwhile; try again when that is done; if it was \
+         interrupted, the same move goes on (\"pqtls ca move --to\"), or is taken back (\"pqtls ca move --undo\")"
+    )]
+    Leaving {
+        /// What it is.
+        ledger: String,
+        /// Where it is moved to.
+        to: String,
+    },
+    /// The ledger was moved to another place.
+    #[error(
+        "{ledger} was moved to {to}, and that is the one in force; use that (if this program was running, start it again; if \
+         the CA's folder doesn't name it yet, the same move completes that: \"pqtls ca move --to\")"
+    )]
+    Left {
+        /// What it is.
+        ledger: String,
+        /// Where it was moved to.
+        to: String,
+    },
+    /// The ledger is being filled from another one, which is in force.
+    #[error(
+        "{ledger} is being filled from {from}, and is not complete; use that until it is done; if it was interrupted, the same \
+         move goes on (\"pqtls ca move --to\")"
+    )]
+    Arriving {
+        /// What it is.
+        ledger: String,
+        /// Where its records come from.
+        from: String,
+    },
+    /// The ledger was to be filled from another one, and has records of its own.
+    #[error(
+        "{0} is not empty, and a ledger is moved to an empty one; name another place, such as another schema; nothing was \
+         changed"
+    )]
+    NotEmpty(String),
+    /// What is read from the target of a move is not what the source has.
+    #[error(
+        "{0} does not have the records that were written to it, so it was not put in force; the ledger that was to be moved is \
+         complete: try again, or take the move back (\"pqtls ca move --undo\")"
+    )]
+    Differs(String),
+    /// Another move has a part in the ledger.
+    #[error(
+        "another move, or another process that goes on with this one, takes part in {0}; look which one does; nothing was \
+         changed"
+    )]
+    OtherMove(String),
+    /// No move was begun.
+    #[error("{0} is not being moved, so there is nothing to take back")]
+    NotMoving(String),
     /// A ledger in a database did not do it.
     #[error(transparent)]
     Database(#[from] DatabaseError),

@@ -14,12 +14,14 @@ mod digits;
 mod encoded;
 mod entry;
 mod error;
+mod events;
 mod filter;
 mod forward;
 mod generation;
 mod lists;
 mod local;
 mod lost_head;
+mod moving;
 mod name;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -54,6 +56,10 @@ pub(crate) use self::local::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::local::{is_of_this_user, user};
 pub use self::lost_head::LostHead;
+pub use self::moving::{
+    KeptEntry, KeptLists, KeptRevocation, Movable, Move, MoveId, Moved, Rest, Standing,
+    move_ledger, undo_move,
+};
 #[cfg(feature = "postgres")]
 pub use self::postgres::{InvalidPostgresOptions, PostgresLedger, PostgresOptions};
 pub use self::request_id::RequestId;

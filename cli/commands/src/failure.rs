@@ -384,6 +384,8 @@ pub(crate) enum Failure {
     )]
     NameOfAnotherCa(String),
     /// A command of a CA failed. Command lines that its text advises get what they need to be about this CA.
+    #[error("{file} says where the CA's ledger is: {failure}")]
+    LedgerElsewhere { file: String, failure: Box<Self> },
     #[error("{}", about_ca(.failure, .options, *.of_root))]
     AtCa {
         failure: Box<Self>,
@@ -667,6 +669,7 @@ impl Failure {
             Self::StoppedAfter { failure, .. }
             | Self::KeyKept { failure, .. }
             | Self::AtCa { failure, .. }
+            | Self::LedgerElsewhere { failure, .. }
             | Self::BrokenRoots { failure, .. } => failure.status(),
             Self::Unanswered(ResponderError::Ledger(
                 LedgerError::Clock { .. } | LedgerError::IssuerRevoked { .. },
@@ -791,7 +794,9 @@ impl Failure {
     pub(crate) fn code(&self) -> Option<&'static str> {
         match self {
             Self::Store(failure) => failure.code(),
-            Self::AtCa { failure, .. } | Self::StoppedAfter { failure, .. } => failure.code(),
+            Self::AtCa { failure, .. }
+            | Self::LedgerElsewhere { failure, .. }
+            | Self::StoppedAfter { failure, .. } => failure.code(),
             _ => self.of_key_in_store().and_then(StoreFailure::code),
         }
     }

@@ -44,6 +44,8 @@ mod serve;
 mod served;
 mod several;
 #[cfg(unix)]
+mod shared_ledger;
+#[cfg(unix)]
 mod shared_store;
 mod show;
 #[cfg(target_os = "linux")]

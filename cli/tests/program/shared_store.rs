@@ -14,10 +14,10 @@ use crate::served::{Served, with_server};
 use crate::store::make_keks;
 
 /// Options of addresses that wait for a machine that is busy.
-const PATIENCE: &str = "connect_timeout=120&timeout=120";
+pub(crate) const PATIENCE: &str = "connect_timeout=120&timeout=120";
 
 /// The address of an empty schema on the shared server, which is reached by a socket.
-fn address() -> Option<String> {
+pub(crate) fn address() -> Option<String> {
     let folder = databases::shared()?.folder().display().to_string();
     let (host, schema) = (folder.replace('/', "%2F"), new_schema());
     Some(format!(

@@ -59,7 +59,7 @@ impl LocalLedger {
     }
 }
 
-fn deed(event: Event) -> Deed {
+pub(super) fn deed(event: Event) -> Deed {
     let at = |list: &List| UnixTime::since_unix_epoch(core::time::Duration::from_secs(list.at));
     match event {
         Event::Issued(rows) => Deed::Issued(certificates(rows)),
@@ -78,6 +78,13 @@ fn deed(event: Event) -> Deed {
         },
         Event::Confirmed { at, by } => Deed::TimeConfirmed { at, by },
         Event::Succeeded(rows, generations) => Deed::Succeeded(certificates(rows), generations),
+        Event::Carried(rows, kept) => {
+            let kept = kept.into_iter();
+            let revoked = kept.map(|(number, one)| (one.revocation, vec![number]));
+            Deed::Adopted(certificates(rows), revoked.collect())
+        }
+        Event::CarriedRest(rest) => Deed::Succeeded(Vec::new(), rest.generations),
+        Event::CarriedHistory(deeds) => Deed::Carried(deeds),
     }
 }
 

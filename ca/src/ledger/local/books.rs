@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use pq_x509::pki_types::{CertificateDer, UnixTime};
 use pq_x509::revocation::CrlReason;
 
+use super::carried::{self, CarriedRest, Kept};
 use super::files::Access;
+use super::head::Position;
 use super::index::{self, Expected, Index, News};
 use super::journal::{Event, Journal, Revocations};
 use super::lock::Turn;
 use super::order::{Key, Order};
 use super::row::{List, Lists, Row};
+use crate::ledger::audit::Deed;
 use crate::ledger::condition::Condition;
 use crate::ledger::entry::{
     AdoptedEntry, Change, Entry, Issued, NewEntry, Revocation, Revoked, State,
@@ -21,6 +24,7 @@ use crate::ledger::entry::{
 use crate::ledger::error::LedgerError;
 use crate::ledger::filter::Filter;
 use crate::ledger::generation::Generation;
+use crate::ledger::moving::{KeptEntry, KeptLists, KeptRevocation, Rest};
 use crate::ledger::request_id::RequestId;
 use crate::ledger::serial_number::SerialNumber;
 use crate::ledger::{GREATEST_NUMBER, KeyHash, clock, lists};
@@ -118,6 +122,14 @@ impl Books {
             self.write_index(turn)?;
         }
         Ok(())
+    }
+
+    /// Writes the index if it lacks anything.
+    pub(super) fn write_whole_index(&mut self, turn: &Turn<'_>) -> Result<(), LedgerError> {
+        match self.index.end() == self.journal.end() {
+            true => Ok(()),
+            false => self.write_index(turn),
+        }
     }
 
     /// How many changed certificates and lists are not in the index yet.
@@ -585,6 +597,20 @@ impl Books {
                     }
                     expected.generations = generations;
                 }
+                Event::Carried(rows, kept) => {
+                    for row in rows {
+                        self.compare_issued(row, &mut expected)?;
+                    }
+                    let kept = kept.into_iter();
+                    let revoked = kept.map(|(number, one)| (one.revocation, vec![number]));
+                    self.expect_revoked(revoked.collect(), &mut expected)?;
+                }
+                Event::CarriedRest(rest) => {
+                    expected.lists.extend(rest.lists);
+                    expected.generations = rest.generations;
+                    expected.clock = rest.clock;
+                }
+                Event::CarriedHistory(_) => {}
             }
         }
         if self.generations()? != expected.generations {
@@ -630,6 +656,79 @@ impl Books {
             }
         }
         Ok(())
+    }
+
+    /// Some entries after this number, in the order of the numbers' bytes. All have to be in the index.
+    pub(super) fn kept_after(
+        &self,
+        after: Option<&SerialNumber>,
+    ) -> Result<Vec<KeptEntry>, LedgerError> {
+        let rows = self.index.rows_after(after, PAGE)?;
+        let kept = rows.into_iter().map(|row| {
+            let certificate = self.journal.read(row.place)?.into();
+            let Entry { issued, state } = row.entry;
+            Ok(KeptEntry {
+                entry: NewEntry {
+                    issued,
+                    certificate,
+                },
+                revoked: match state {
+                    State::Valid => None,
+                    State::Revoked(revocation) => Some(KeptRevocation {
+                        revocation,
+                        last_list: row.last_list,
+                    }),
+                },
+            })
+        });
+        kept.collect()
+    }
+
+    /// What there is besides entries and history. All lists have to be in the index.
+    pub(super) fn kept_rest(&self) -> Result<Rest, LedgerError> {
+        let lists = self.index.all_lists()?;
+        let seconds = |seconds| UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let lists = lists.into_iter().map(|(issuer, lists)| {
+            let Lists { number, written } = lists;
+            KeptLists {
+                issuer,
+                begun: number,
+                written: written.number,
+                written_at: seconds(written.at),
+            }
+        });
+        Ok(Rest {
+            lists: lists.collect(),
+            generations: self.generations()?,
+            clock: self.clock().map(seconds),
+        })
+    }
+
+    /// Whether nothing was ever recorded.
+    pub(super) fn is_empty(&self, journal: &Journal) -> bool {
+        self.journal.end() == journal.end()
+    }
+
+    /// How far the journal goes.
+    pub(super) fn end(&self) -> Position {
+        self.journal.end()
+    }
+
+    pub(super) fn carry(&mut self, entries: &[KeptEntry]) -> Result<(), LedgerError> {
+        self.check_numbers_are_free(entries.iter().map(|one| &one.entry))?;
+        let kept = carried::revocations_of(entries);
+        let rows = self.journal.append_carried(entries, &kept)?;
+        self.apply(Event::Carried(rows, kept))
+    }
+
+    pub(super) fn carry_rest(&mut self, rest: &Rest) -> Result<(), LedgerError> {
+        let rest = CarriedRest::of(rest);
+        self.journal.append_carried_rest(&rest)?;
+        self.apply(Event::CarriedRest(rest))
+    }
+
+    pub(super) fn carry_history(&mut self, history: &[Deed]) -> Result<(), LedgerError> {
+        self.journal.append_carried_history(history)
     }
 
     /// The last time that the ledger knows.
@@ -708,6 +807,15 @@ impl Books {
                 self.lists.insert(issuer, lists);
             }
             Event::Confirmed { at, .. } => self.clock = Some(at.as_secs()),
+            Event::Carried(rows, kept) => self.apply_carried(rows, kept)?,
+            Event::CarriedRest(rest) => {
+                self.lists.extend(rest.lists);
+                if !rest.generations.is_empty() {
+                    self.generations = Some(rest.generations);
+                }
+                self.clock = rest.clock;
+            }
+            Event::CarriedHistory(_) => {}
         }
         Ok(())
     }
@@ -735,6 +843,19 @@ impl Books {
         for (revocation, numbers) in revoked {
             for number in numbers {
                 self.set_state(&number, State::Revoked(revocation.clone()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_carried(&mut self, rows: Vec<Row>, kept: Kept) -> Result<(), LedgerError> {
+        for row in rows {
+            self.insert(row);
+        }
+        for (number, one) in kept {
+            self.set_state(&number, State::Revoked(one.revocation))?;
+            if let Some(row) = self.rows.get_mut(&number) {
+                row.last_list = one.last_list;
             }
         }
         Ok(())

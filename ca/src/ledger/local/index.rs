@@ -194,6 +194,48 @@ impl Index {
         })
     }
 
+    /// Some rows after this number, in the order of the numbers' bytes.
+    pub(super) fn rows_after(
+        &self,
+        after: Option<&SerialNumber>,
+        limit: usize,
+    ) -> Result<Vec<Row>, LedgerError> {
+        let Some(tables) = &self.tables else {
+            return Ok(Vec::new());
+        };
+        let first = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.as_bytes()));
+        guarded(&self.path, || {
+            let rows = tables.rows.range::<&[u8]>((first, Bound::Unbounded));
+            let rows = rows.map_err(index_error(&self.path))?.take(limit);
+            let rows = rows.map(|row| {
+                let (key, sealed) = row.map_err(index_error(&self.path))?;
+                let row = unseal(key.value(), sealed.value()).and_then(Row::decode);
+                row.map_err(index_error(&self.path))
+            });
+            rows.collect()
+        })
+    }
+
+    /// What is known of all revocation lists, in the order of their issuers' names.
+    pub(super) fn all_lists(&self) -> Result<Vec<(String, Lists)>, LedgerError> {
+        let Some(tables) = &self.tables else {
+            return Ok(Vec::new());
+        };
+        let mut all = Vec::new();
+        guarded(&self.path, || {
+            let checked =
+                tables.check_sum(&tables.lists, SUM_OF_LISTS, self::all(), |key, value| {
+                    if key != GENERATIONS {
+                        let issuer = core::str::from_utf8(key).map_err(io::Error::other)?;
+                        all.push((issuer.to_owned(), decode_lists(value)?));
+                    }
+                    Ok(())
+                });
+            checked.map_err(index_error(&self.path))
+        })?;
+        Ok(all)
+    }
+
     /// What is known of an issuer's revocation lists.
     pub(super) fn lists_of(&self, issuer: &str) -> Result<Lists, LedgerError> {
         let Some(tables) = &self.tables else {

@@ -24,14 +24,17 @@ use pq_keys::random;
 use pq_x509::pki_types::UnixTime;
 use sha2::{Digest, Sha256};
 
+use super::carried::{self, CarriedRest, Kept};
 use super::files::{Access, Disk, Medium, Part, create_numbered, create_whole, io_error};
 use super::head::{Head, Position};
 use super::row::{List, Place, Row};
+use crate::ledger::audit::Deed;
 use crate::ledger::codec::{Decoder, put_bytes, put_number};
 use crate::ledger::encoded;
 use crate::ledger::entry::{Entry, Issued, NewEntry, Revocation, State};
 use crate::ledger::error::LedgerError;
 use crate::ledger::generation::Generation;
+use crate::ledger::moving::KeptEntry;
 use crate::ledger::serial_number::{NoRandomness, SerialNumber};
 
 /// The file, and the position up to which it was read.
@@ -80,6 +83,12 @@ pub(super) enum Event {
     },
     /// Certificates, and what the generations are from then on.
     Succeeded(Vec<Row>, Vec<Generation>),
+    /// Certificates from another ledger, with their revocations.
+    Carried(Vec<Row>, Kept),
+    /// What else that had.
+    CarriedRest(CarriedRest),
+    /// Its history.
+    CarriedHistory(Vec<Deed>),
 }
 
 /// Revocations, each with the certificates that it is for.
@@ -436,7 +445,8 @@ impl Journal {
         rest: &[u8],
     ) -> Result<Vec<Row>, LedgerError> {
         // Without anything new, records are as earlier programs wrote them, and read them.
-        let has_origin = (entries.clone()).any(|entry| encoded::has_origin(&entry.issued));
+        let has_origin = matches!(kind, Certificates::Carried)
+            || (entries.clone()).any(|entry| encoded::has_origin(&entry.issued));
         if has_origin {
             self.raise_format()?;
         }
@@ -531,6 +541,31 @@ impl Journal {
         let mut rest = Vec::new();
         encoded::put_generations(&mut rest, generations);
         self.append_certificates(Certificates::Succeeded, entries.iter(), &rest)
+    }
+
+    /// Appends certificates from another ledger with their revocations, and returns the rows of the certificates.
+    pub(super) fn append_carried(
+        &mut self,
+        entries: &[KeptEntry],
+        kept: &Kept,
+    ) -> Result<Vec<Row>, LedgerError> {
+        let mut rest = Vec::new();
+        carried::put_kept(&mut rest, kept);
+        self.append_certificates(
+            Certificates::Carried,
+            entries.iter().map(|one| &one.entry),
+            &rest,
+        )
+    }
+
+    /// Appends what else that ledger had.
+    pub(super) fn append_carried_rest(&mut self, rest: &CarriedRest) -> Result<(), LedgerError> {
+        self.append(&[&[CARRIED_REST], &rest.encode()])
+    }
+
+    /// Appends its history.
+    pub(super) fn append_carried_history(&mut self, history: &[Deed]) -> Result<(), LedgerError> {
+        self.append(&[&[CARRIED_HISTORY], &carried::encode_history(history)])
     }
 
     /// Reads a certificate.
@@ -737,6 +772,8 @@ enum Certificates {
     Issued,
     Adopted,
     Succeeded,
+    /// Always with their origin.
+    Carried,
 }
 
 impl Certificates {
@@ -748,6 +785,7 @@ impl Certificates {
             (Self::Adopted, true) => ADOPTED_WITH_ORIGIN,
             (Self::Succeeded, false) => SUCCEEDED,
             (Self::Succeeded, true) => SUCCEEDED_WITH_ORIGIN,
+            (Self::Carried, _) => CARRIED,
         }
     }
 }
@@ -816,6 +854,12 @@ fn event(mut decoder: Decoder<impl Read>, start: u64) -> io::Result<Event> {
             rows(&mut decoder, start, kind == SUCCEEDED_WITH_ORIGIN)?,
             encoded::generations(&mut decoder)?,
         ),
+        CARRIED => Event::Carried(
+            rows(&mut decoder, start, true)?,
+            carried::kept(&mut decoder)?,
+        ),
+        CARRIED_REST => Event::CarriedRest(CarriedRest::decode(&mut decoder)?),
+        CARRIED_HISTORY => Event::CarriedHistory(carried::history(&mut decoder)?),
         _ => return Err(ErrorKind::InvalidData.into()),
     })
 }
@@ -890,3 +934,7 @@ const SUCCEEDED: u8 = 8;
 const ISSUED_WITH_ORIGIN: u8 = 9;
 const ADOPTED_WITH_ORIGIN: u8 = 10;
 const SUCCEEDED_WITH_ORIGIN: u8 = 11;
+/// Far from those that other changes get.
+const CARRIED: u8 = 64;
+const CARRIED_REST: u8 = 65;
+const CARRIED_HISTORY: u8 = 66;

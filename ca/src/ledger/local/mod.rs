@@ -17,6 +17,7 @@
 
 mod auditing;
 mod books;
+mod carried;
 mod files;
 mod head;
 mod index;
@@ -44,19 +45,20 @@ use self::books::{Books, MANY};
 pub(crate) use self::files::is_at;
 use self::files::{Access, Disk, OfMachine, create_folder, io_error};
 use self::head::Head;
-use self::journal::Journal;
+use self::journal::{Event, Journal};
 use self::lock::{Lock, Turn};
 pub(crate) use self::owner::{Fault, Owner, Reader, check_writable};
 #[cfg(unix)]
 pub(crate) use self::owner::{is_of_this_user, user};
 use self::row::List;
 use super::advice::remedy;
-use super::audit::{AuditEvent, AuditHead};
+use super::audit::{AuditEvent, AuditHead, Deed};
 use super::condition::Condition;
 use super::entry::{AdoptedEntry, Entry, NewEntry, Revocation, Revoked};
 use super::error::LedgerError;
 use super::filter::Filter;
 use super::generation::Generation;
+use super::moving::{KeptEntry, Movable, Move, Rest, Standing, Use};
 use super::request_id::RequestId;
 use super::serial_number::SerialNumber;
 use super::{KeyHash, Ledger};
@@ -71,10 +73,11 @@ use super::{KeyHash, Ledger};
 /// * `head` says where the last record ends that was acknowledged, and is on the disk before a call returns.
 /// * `index` is made from the journal, and rebuilt if it is missing: it has what was issued and revoked,
 ///   by serial number, expiry, name and issuer.
+/// * `standing` is there if the ledger was moved, or came from elsewhere: see [`move_ledger`](super::move_ledger).
 /// * `lock` is locked by the process whose turn it is. Who may change the ledger makes it if it is missing. Who only
 ///   reads does without: then nobody has changed the ledger since it was put there.
 /// * `journal.unfinished-1`, and so on, are there if processes were killed while they appended: the bytes that each
-///   left, of which nobody was told. Nobody reads them but people, and nobody writes over them. On a full disk they
+///   left, of which nobody was done. Nobody reads them but people, and nobody writes over them. On a full disk they
 ///   are not kept.
 ///
 /// # Damage, and old copies
@@ -300,8 +303,19 @@ impl LocalLedger {
         &self,
         act: impl FnOnce(&mut Books, &Turn<'_>) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
+        self.turn_for(Use::Reading, act)
+    }
+
+    /// The same, if the ledger may be used for this.
+    fn turn_for<T>(
+        &self,
+        wanted: Use,
+        act: impl FnOnce(&mut Books, &Turn<'_>) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
         let mut kept = self.books.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = self.lock.take(&self.on_wait)?;
+        let standing = carried::standing(&*self.disk, &self.path(STANDING))?;
+        standing.check(wanted, || self.description())?;
         // If not, the books are kept, and every call fails until the program opens the ledger again.
         kept.as_ref().map_or(Ok(()), Books::check_in_place)?;
         // The books are put back only after success. After an error, the next call reads the files again.
@@ -327,19 +341,24 @@ impl LocalLedger {
         self.change_with_index(self.enough, act)
     }
 
+    fn check_may_change(&self) -> Result<(), LedgerError> {
+        match self.access {
+            Access::Read => Err(LedgerError::ReadOnly {
+                path: self.folder.clone(),
+                remedy: self.to_change_it.clone(),
+            }),
+            Access::Change => Ok(()),
+        }
+    }
+
     /// The same, but the index may lack fewer than `least` changes.
     fn change_with_index<T>(
         &self,
         least: usize,
         act: impl FnOnce(&mut Books) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
-        if self.access == Access::Read {
-            return Err(LedgerError::ReadOnly {
-                path: self.folder.clone(),
-                remedy: self.to_change_it.clone(),
-            });
-        }
-        self.turn(|books, turn| {
+        self.check_may_change()?;
+        self.turn_for(Use::Changing, |books, turn| {
             books.write_index_if_waiting(least, turn)?;
             let result = act(books)?;
             // The change itself is done. If this fails, the next call reads the files again, and the next change
@@ -507,6 +526,124 @@ impl Ledger for LocalLedger {
     }
 }
 
+impl LocalLedger {
+    /// Writes what came by a move, while the ledger arrives by it.
+    fn carry(
+        &self,
+        by: &Move,
+        write: impl FnOnce(&mut Books) -> Result<(), LedgerError>,
+    ) -> Result<(), LedgerError> {
+        self.check_may_change()?;
+        self.turn_for(Use::Moving, |books, turn| {
+            self.check_standing(&Standing::Arriving(by.clone()))?;
+            write(books)?;
+            books.write_index_if_waiting(self.many, turn)
+        })
+    }
+
+    /// Whether nothing was ever recorded.
+    pub(crate) fn is_empty(&self) -> Result<bool, LedgerError> {
+        let empty = self.open_journal()?;
+        self.turn_for(Use::Moving, |books, _| Ok(books.is_empty(&empty)))
+    }
+
+    /// That the standing is this one. The caller needs the turn.
+    fn check_standing(&self, expected: &Standing) -> Result<(), LedgerError> {
+        match carried::standing(&*self.disk, &self.path(STANDING))? == *expected {
+            true => Ok(()),
+            false => Err(LedgerError::OtherMove(self.description())),
+        }
+    }
+
+    /// Reads with all changes in the index.
+    fn read_whole<T>(
+        &self,
+        read: impl FnOnce(&Books) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        self.turn_for(Use::Moving, |books, turn| {
+            books.write_whole_index(turn)?;
+            read(books)
+        })
+    }
+}
+
+impl Movable for LocalLedger {
+    fn description(&self) -> String {
+        format!("the ledger in {}", self.folder.display())
+    }
+
+    fn standing(&self) -> Result<Standing, LedgerError> {
+        carried::standing(&*self.disk, &self.path(STANDING))
+    }
+
+    fn change_standing(&self, before: &Standing, after: &Standing) -> Result<(), LedgerError> {
+        self.check_may_change()?;
+        self.turn_for(Use::Moving, |_, _| {
+            self.check_standing(before)?;
+            carried::put_standing(&*self.disk, &self.path(STANDING), after)
+        })
+    }
+
+    /// A journal is only ever appended to, so one that arrived in part is not emptied: make another ledger in its place.
+    fn receive(&self, before: &Standing, arriving: &Move) -> Result<(), LedgerError> {
+        self.check_may_change()?;
+        let empty = self.open_journal()?;
+        self.turn_for(Use::Moving, |books, _| {
+            self.check_standing(before)?;
+            match books.is_empty(&empty) {
+                true => {
+                    let after = Standing::Arriving(arriving.clone());
+                    carried::put_standing(&*self.disk, &self.path(STANDING), &after)
+                }
+                false => Err(LedgerError::NotEmpty(self.description())),
+            }
+        })
+    }
+
+    fn entries_after(&self, after: Option<&SerialNumber>) -> Result<Vec<KeptEntry>, LedgerError> {
+        self.read_whole(|books| books.kept_after(after))
+    }
+
+    fn rest(&self) -> Result<Rest, LedgerError> {
+        self.read_whole(Books::kept_rest)
+    }
+
+    /// Nobody changes the ledger meanwhile, so this takes no turns.
+    fn history(
+        &self,
+        show: &mut dyn FnMut(Vec<Deed>) -> Result<(), LedgerError>,
+    ) -> Result<(), LedgerError> {
+        let end = self.turn_for(Use::Moving, |books, _| Ok(books.end()))?;
+        let mut journal = self.open_journal()?;
+        let mut done = Vec::new();
+        while journal.end() != end {
+            let Some(event) = journal.next()? else { break };
+            match event {
+                // The same as entries and the rest
+                Event::Carried(..) | Event::CarriedRest(_) => {}
+                Event::CarriedHistory(history) => done.extend(history),
+                event => done.push(auditing::deed(event)),
+            }
+            if done.len() >= self.enough {
+                show(core::mem::take(&mut done))?;
+            }
+        }
+        show(done)
+    }
+
+    fn put_entries(&self, by: &Move, entries: &[KeptEntry]) -> Result<(), LedgerError> {
+        self.carry(by, |books| books.carry(entries))
+    }
+
+    fn put_history(&self, by: &Move, history: &[Deed]) -> Result<(), LedgerError> {
+        self.carry(by, |books| books.carry_history(history))
+    }
+
+    fn put_rest(&self, by: &Move, rest: &Rest) -> Result<(), LedgerError> {
+        self.carry(by, |books| books.carry_rest(rest))
+    }
+}
+
 impl fmt::Debug for LocalLedger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalLedger")
@@ -530,6 +667,8 @@ const JOURNAL: &str = "journal";
 const HEAD: &str = "head";
 const INDEX: &str = "index";
 const LOCK: &str = "lock";
+/// Whether the ledger is in force. Without this file, it is.
+const STANDING: &str = "standing";
 
 /// Writing the index takes some milliseconds, for which one in this many calls waits. A process that opens the ledger
 /// reads at most this many certificates from the journal, unless another process is recording several at a time, or

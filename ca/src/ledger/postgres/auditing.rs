@@ -5,15 +5,16 @@ use pq_keys::random;
 use pq_postgres::Failure;
 use pq_postgres::tokio_postgres::Row;
 use pq_postgres::tokio_postgres::types::Type;
+use sha2::{Digest, Sha256};
 
 use super::changing::Worker;
-use super::events;
 use super::locks::digest;
 use super::rows::{revocation, seconds, serial_number, time};
 use super::session::{Session, Stop, column};
 use super::text::{escaped, unescaped};
 use crate::ledger::audit::{AuditEvent, AuditHead, Deed};
 use crate::ledger::error::LedgerError;
+use crate::ledger::events;
 
 /// How many events are chained in one transaction, and read at once.
 const PAGE: i64 = 1000;
@@ -27,6 +28,31 @@ impl Worker {
         };
         while self.change(chain).await? == PAGE as usize {}
         Ok(())
+    }
+
+    /// The same, whether or not the ledger is in force.
+    pub(super) async fn chain_anything(&self) -> Result<(), LedgerError> {
+        let chain = async |session: &Session<'_>| {
+            session.lock_chain().await?;
+            session.chain().await
+        };
+        while self.change_anything(chain).await? == PAGE as usize {}
+        Ok(())
+    }
+
+    /// The next events after this one for a move, from the first one on if it is none; none at the end.
+    pub(super) async fn history_after(
+        &self,
+        head: Option<AuditHead>,
+    ) -> Result<Vec<AuditEvent>, LedgerError> {
+        self.read_anything(async |session| {
+            let head = match head {
+                Some(head) => head,
+                None => session.chain_start().await?,
+            };
+            session.chained_after(head).await
+        })
+        .await
     }
 
     /// Chains some of what is not chained yet, once in many calls and unless somebody else does. If this fails, somebody
@@ -56,6 +82,17 @@ impl Worker {
     pub(super) async fn chain_start(&self) -> Result<AuditHead, LedgerError> {
         self.read(async |session| Ok(session.chain_start().await?))
             .await
+    }
+}
+
+/// The head after an event of these bytes. The records of a journal are hashed in the same way.
+fn head_after(head: &AuditHead, event: &[u8]) -> AuditHead {
+    let mut digest = Sha256::new_with_prefix(head.digest);
+    digest.update((event.len() as u64).to_le_bytes());
+    digest.update(event);
+    AuditHead {
+        number: head.number.saturating_add(1),
+        digest: digest.finalize().into(),
     }
 }
 
@@ -158,7 +195,7 @@ impl Session<'_> {
                 Some(body) => body.to_vec(),
                 None => events::encode(&of_first_version(row)?),
             };
-            head = events::after(&head, &body);
+            head = head_after(&head, &body);
             rows.push(column::<i64>(row, 0)?);
             let number = i64::try_from(head.number);
             numbers.push(number.map_err(|_| Failure::Limit("events"))?);
@@ -195,7 +232,7 @@ impl Session<'_> {
         let read = rows.iter().map(|row| {
             let before = head;
             let body: &[u8] = column(row, 2)?;
-            head = events::after(&before, body);
+            head = head_after(&before, body);
             let number = head.number;
             let wrong = |what| Failure::damaged(format!("event {number} of its audit: {what}"));
             if number_of(column(row, 0)?)? != number {

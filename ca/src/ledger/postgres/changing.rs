@@ -7,6 +7,7 @@ use pq_postgres::{Changed, Database, Decision, Failure, Mark, Permanent};
 use super::session::{Session, Stop};
 use crate::ledger::database::DatabaseError;
 use crate::ledger::error::LedgerError;
+use crate::ledger::moving::Use;
 
 pub(super) struct Worker {
     pub(super) database: Database,
@@ -21,8 +22,22 @@ impl Worker {
         }
     }
 
-    /// Reads something, again if the connection was lost.
+    /// Reads something, again if the connection was lost, if the ledger is in force.
     pub(super) async fn read<T>(
+        &self,
+        read: impl AsyncFn(&Session<'_>) -> Result<T, Stop>,
+    ) -> Result<T, LedgerError> {
+        self.read_anything(async |session| {
+            let stands = session.check_standing(Use::Reading, &self.description);
+            let (stands, read) = tokio::join!(stands, read(session));
+            stands?;
+            read
+        })
+        .await
+    }
+
+    /// The same, whether or not it is in force.
+    pub(super) async fn read_anything<T>(
         &self,
         read: impl AsyncFn(&Session<'_>) -> Result<T, Stop>,
     ) -> Result<T, LedgerError> {
@@ -36,8 +51,22 @@ impl Worker {
         done.await.map_err(|failure| self.error(failure))?
     }
 
-    /// Makes a change in one transaction, all of it or nothing. It is decided anew if it was not made.
+    /// Makes a change in one transaction, all of it or nothing, if the ledger is in force. It is decided anew if it was not made.
     pub(super) async fn change<T>(
+        &self,
+        act: impl AsyncFn(&Session<'_>) -> Result<T, Stop>,
+    ) -> Result<T, LedgerError> {
+        self.change_anything(async |session| {
+            let stands = session.check_standing(Use::Changing, &self.description);
+            let (stands, done) = tokio::join!(stands, act(session));
+            stands?;
+            done
+        })
+        .await
+    }
+
+    /// The same, whether or not it is in force.
+    pub(super) async fn change_anything<T>(
         &self,
         act: impl AsyncFn(&Session<'_>) -> Result<T, Stop>,
     ) -> Result<T, LedgerError> {

@@ -17,7 +17,7 @@ pub(super) struct Clock {
     /// How often somebody confirmed it.
     pub(super) era: i64,
     /// The last time since then, in seconds since 1970.
-    last: Option<u64>,
+    pub(super) last: Option<u64>,
 }
 
 impl Clock {

@@ -189,6 +189,29 @@ impl Session<'_> {
         listed.collect()
     }
 
+    /// Writes what is known of an issuer's lists, which came from another ledger. Their times say nothing of today.
+    pub(super) async fn put_lists(
+        &self,
+        issuer: &str,
+        begun: u64,
+        written: u64,
+        written_at: UnixTime,
+    ) -> Result<(), Failure> {
+        self.query(
+            "INSERT INTO @.lists (issuer_id, issuer, begun, begun_at, begun_era, written, written_at)
+            VALUES ($1, $2, $3::text::numeric, 0, -1, $4::text::numeric, $5)",
+            &[
+                (&id(issuer), Type::INT8),
+                (&escaped(issuer), Type::TEXT),
+                (&begun.to_string(), Type::TEXT),
+                (&written.to_string(), Type::TEXT),
+                (&seconds(written_at)?, Type::INT8),
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
     /// A list is begun. If the clock was set back, it had run ahead when a list was written, which counts as one of now at
     /// most.
     async fn begin_list(

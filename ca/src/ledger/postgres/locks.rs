@@ -28,6 +28,11 @@ pub(super) enum Hold {
 }
 
 impl Locks {
+    /// Whether the ledger is in force.
+    pub(super) fn standing(&mut self, hold: Hold) {
+        self.add(b"standing", 0, hold);
+    }
+
     /// Which certificates there are.
     pub(super) fn records(&mut self, hold: Hold) {
         self.add(b"records", 0, hold);

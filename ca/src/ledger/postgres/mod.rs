@@ -13,9 +13,9 @@ mod auditing;
 mod changing;
 mod clock;
 mod conditions;
-mod events;
 mod lists;
 mod locks;
+mod moving;
 mod recording;
 mod revoking;
 mod rows;
@@ -36,13 +36,14 @@ use pq_x509::pki_types::{CertificateDer, UnixTime};
 use self::changing::Worker;
 use self::searching::Search;
 use self::session::Session;
-use super::audit::{AuditEvent, AuditHead};
+use super::audit::{AuditEvent, AuditHead, Deed};
 use super::condition::Condition;
 use super::database::DatabaseError;
 use super::entry::{AdoptedEntry, Entry, Issued, NewEntry, Revocation, Revoked};
 use super::error::LedgerError;
 use super::filter::Filter;
 use super::generation::Generation;
+use super::moving::{KeptEntry, Movable, Move, Rest, Standing};
 use super::request_id::RequestId;
 use super::serial_number::SerialNumber;
 use super::{KeyHash, Ledger};
@@ -353,6 +354,74 @@ impl Ledger for PostgresLedger {
                 .change_generations(&before, &after, &entries, &conditions)
                 .await
         })
+    }
+}
+
+impl Movable for PostgresLedger {
+    fn description(&self) -> String {
+        self.description.clone()
+    }
+
+    fn standing(&self) -> Result<Standing, LedgerError> {
+        self.call(async move |worker| worker.standing().await)
+    }
+
+    fn change_standing(&self, before: &Standing, after: &Standing) -> Result<(), LedgerError> {
+        let (before, after) = (before.clone(), after.clone());
+        self.call(async move |worker| worker.change_standing(&before, &after).await)
+    }
+
+    fn receive(&self, before: &Standing, arriving: &Move) -> Result<(), LedgerError> {
+        let (before, arriving) = (before.clone(), arriving.clone());
+        self.call(async move |worker| worker.receive(&before, &arriving).await)
+    }
+
+    fn entries_after(&self, after: Option<&SerialNumber>) -> Result<Vec<KeptEntry>, LedgerError> {
+        let after = after.copied();
+        self.call(async move |worker| {
+            let page =
+                worker.read_anything(async |session| session.entries_after(after.as_ref()).await);
+            page.await
+        })
+    }
+
+    fn rest(&self) -> Result<Rest, LedgerError> {
+        self.call(async move |worker| {
+            worker
+                .read_anything(async |session| session.rest().await)
+                .await
+        })
+    }
+
+    fn history(
+        &self,
+        show: &mut dyn FnMut(Vec<Deed>) -> Result<(), LedgerError>,
+    ) -> Result<(), LedgerError> {
+        self.call(async move |worker| worker.chain_anything().await)?;
+        let mut head = None;
+        loop {
+            let events = self.call(async move |worker| worker.history_after(head).await)?;
+            let Some(last) = events.last() else {
+                return Ok(());
+            };
+            head = Some(last.head);
+            show(events.into_iter().map(|event| event.deed).collect())?;
+        }
+    }
+
+    fn put_entries(&self, by: &Move, entries: &[KeptEntry]) -> Result<(), LedgerError> {
+        let (by, entries) = (by.clone(), entries.to_vec());
+        self.call(async move |worker| worker.put_entries(&by, &entries).await)
+    }
+
+    fn put_history(&self, by: &Move, history: &[Deed]) -> Result<(), LedgerError> {
+        let (by, history) = (by.clone(), history.to_vec());
+        self.call(async move |worker| worker.put_history(&by, &history).await)
+    }
+
+    fn put_rest(&self, by: &Move, rest: &Rest) -> Result<(), LedgerError> {
+        let (by, rest) = (by.clone(), rest.clone());
+        self.call(async move |worker| worker.put_rest(&by, &rest).await)
     }
 }
 

@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 use super::changing::Worker;
 use super::clock::Clock;
 use super::conditions::Owned;
-use super::events;
 use super::locks::{Hold, Locks, digest};
 use super::rows::{request_id, seconds, serial_number};
 use super::searching::indexed;
@@ -21,16 +20,17 @@ use crate::ledger::KeyHash;
 use crate::ledger::audit::{AuditedCertificate, Deed};
 use crate::ledger::entry::{AdoptedEntry, Issued, NewEntry, Revocation};
 use crate::ledger::error::LedgerError;
+use crate::ledger::events;
 use crate::ledger::name;
 use crate::ledger::request_id::RequestId;
 use crate::ledger::serial_number::SerialNumber;
 
 /// A certificate as it is written.
-struct Written<'e> {
-    entry: &'e NewEntry<'static>,
+pub(super) struct Written<'e> {
+    pub(super) entry: &'e NewEntry<'static>,
     /// `None` if its time says nothing of today.
-    era: Option<i64>,
-    revocation: Option<Revocation>,
+    pub(super) era: Option<i64>,
+    pub(super) revocation: Option<Revocation>,
 }
 
 /// The events of certificates that are recorded: one after another in each column.
@@ -194,7 +194,7 @@ impl Worker {
                         .map(|revocation| revocation.for_certificate(&one.entry.issued)),
                 })
                 .collect();
-            session.write(&written).await
+            session.write(&written, true).await
         })
         .await
     }
@@ -254,7 +254,7 @@ impl Session<'_> {
             era: Some(clock.era),
             revocation: None,
         });
-        self.write(&written.collect::<Vec<_>>()).await
+        self.write(&written.collect::<Vec<_>>(), true).await
     }
 
     async fn check_numbers_are_free<'e>(
@@ -337,8 +337,8 @@ impl Session<'_> {
         }
     }
 
-    /// Writes certificates, unless one of the numbers or requests was taken meanwhile.
-    async fn write(&self, written: &[Written<'_>]) -> Result<(), Stop> {
+    /// Writes certificates, unless one of the numbers or requests was taken meanwhile, and notes that if it `is_noted`.
+    pub(super) async fn write(&self, written: &[Written<'_>], is_noted: bool) -> Result<(), Stop> {
         let issued = || written.iter().map(|one| &one.entry.issued);
         let revocation = || written.iter().map(|one| one.revocation.as_ref());
         let serials: Vec<&[u8]> = issued().map(|one| one.serial_number.as_bytes()).collect();
@@ -384,7 +384,10 @@ impl Session<'_> {
         let evidence = issued().map(|one| one.evidence.as_ref().map(|one| escaped(one.as_str())));
         let evidence: Vec<Option<String>> = evidence.collect();
 
-        let said = Said::of(written)?;
+        let said = match is_noted {
+            true => Said::of(written)?,
+            false => Said::default(),
+        };
         let named = Named::of(issued())?;
         let keyed = Keyed::of(issued());
 

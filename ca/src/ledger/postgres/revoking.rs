@@ -9,7 +9,6 @@ use pq_x509::revocation::CrlReason;
 
 use super::changing::Worker;
 use super::conditions::Owned;
-use super::events;
 use super::locks::{Hold, Locks};
 use super::rows::seconds;
 use super::session::{Session, Stop};
@@ -17,6 +16,7 @@ use super::text::escaped;
 use crate::ledger::audit::Deed;
 use crate::ledger::entry::{Change, Entry, Revocation, Revoked, State};
 use crate::ledger::error::LedgerError;
+use crate::ledger::events;
 use crate::ledger::serial_number::SerialNumber;
 
 impl Worker {

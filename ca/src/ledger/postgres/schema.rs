@@ -11,14 +11,20 @@ use crate::ledger::database::DatabaseError;
 use crate::ledger::error::LedgerError;
 
 /// What makes the tables, one file after another. A file that was released never changes: what has to, the next one does.
-const STEPS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const STEPS: [&str; 3] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+];
 
 /// Makes the tables, or brings them to this version, in one transaction.
 pub(super) async fn ensure(worker: &Worker, opening: Opening) -> Result<(), LedgerError> {
     let known = STEPS.len() as i32;
     let there = || worker.description.clone();
     if opening == Opening::There {
-        let format = worker.read(async |session| session.format().await).await?;
+        let format = worker
+            .read_anything(async |session| session.format().await)
+            .await?;
         match format {
             None => return Err(DatabaseError::NoLedger(there()).into()),
             Some(format) if format == known => return Ok(()),

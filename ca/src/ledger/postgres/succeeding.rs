@@ -47,7 +47,7 @@ impl Worker {
 }
 
 impl Session<'_> {
-    async fn set_generations(&self, generations: &[Generation]) -> Result<(), Stop> {
+    pub(super) async fn set_generations(&self, generations: &[Generation]) -> Result<(), Stop> {
         self.query("DELETE FROM @.generations", &[]).await?;
         for (place, generation) in generations.iter().enumerate() {
             let place = i32::try_from(place).map_err(|_| Failure::Limit("generations"))?;

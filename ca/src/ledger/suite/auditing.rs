@@ -83,6 +83,7 @@ fn deeds(ledger: &impl Ledger) -> Vec<String> {
                 say(format!("{name} {issuer} {number} at {}", at.as_secs()));
             }
             Deed::TimeConfirmed { at, by } => say(format!("{name} {} by {by}", at.as_secs())),
+            Deed::Carried(deeds) => say(format!("{name} {}", deeds.len())),
             Deed::Succeeded(certificates, generations) => {
                 for one in certificates {
                     say(format!(

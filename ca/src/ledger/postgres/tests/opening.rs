@@ -16,7 +16,7 @@ fn kind(opened: Result<PostgresLedger, LedgerError>) -> &'static str {
         Ok(_) => "open",
         Err(LedgerError::Database(DatabaseError::NoLedger(_))) => "none",
         Err(LedgerError::Database(DatabaseError::AlreadyThere(_))) => "there",
-        Err(LedgerError::Database(DatabaseError::Newer { known: 2, .. })) => "newer",
+        Err(LedgerError::Database(DatabaseError::Newer { .. })) => "newer",
         Err(LedgerError::Database(DatabaseError::Away { .. })) => "away",
         Err(LedgerError::Database(DatabaseError::NotOpened { .. })) => "refused",
         Err(error) => panic!("{error}"),
@@ -57,11 +57,11 @@ fn tables_of_a_newer_version_are_left_alone() {
     let _server = cluster.start();
     let options = patient(&cluster.address());
     drop(open(&options));
-    cluster.run(5432, "UPDATE pq_ca.ledger SET format = 3");
+    cluster.run(5432, "UPDATE pq_ca.ledger SET format = format + 1");
     for _ in 0..2 {
         assert_eq!(kind(PostgresLedger::open(options.clone())), "newer");
     }
-    cluster.run(5432, "UPDATE pq_ca.ledger SET format = 2");
+    cluster.run(5432, "UPDATE pq_ca.ledger SET format = format - 1");
     assert_eq!(kind(PostgresLedger::open(options)), "open");
 }
 

@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::fmt;
 
 use pq_ca::authority::reason_name;
-use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::folder::{FolderError, Role};
 use pq_ca::ledger::{
     AdoptedEntry, Change, Ledger, LedgerError, NewEntry, Revocation, SerialNumber,
 };
@@ -15,6 +15,7 @@ use pq_x509::revocation::{CertificateRevocationList, CrlReason, RevokedCertifica
 use serde::Serialize;
 
 use super::entry::EntryFacts;
+use super::opened::CaFolder;
 use super::place::{Actor, Place};
 use super::revoke::REASONS;
 use super::same_key::{SameKey, SameKeyOptions, write_left};
@@ -246,7 +247,7 @@ struct Published {
 }
 
 /// The lists that were given, all of which a key of the CA signed.
-fn published(arguments: &Arguments, folder: &Folder) -> Result<Vec<Published>, Failure> {
+fn published(arguments: &Arguments, folder: &CaFolder) -> Result<Vec<Published>, Failure> {
     let mut lists = Vec::new();
     if arguments.lists.is_empty() {
         return Ok(lists);
@@ -392,7 +393,7 @@ struct Sorted {
 
 /// The numbers of the CA's own certificates, if nothing else is to be revoked: what is in its ledger is revoked there, and
 /// the rest by another CA or by none.
-fn own_in_ledger(folder: &Folder, own: &[Certificate]) -> Result<Vec<SerialNumber>, Failure> {
+fn own_in_ledger(folder: &CaFolder, own: &[Certificate]) -> Result<Vec<SerialNumber>, Failure> {
     let mut known = Vec::new();
     let is_below = folder.is_below_another()?;
     for one in own {
@@ -412,7 +413,7 @@ fn own_in_ledger(folder: &Folder, own: &[Certificate]) -> Result<Vec<SerialNumbe
 /// The certificates of the CA's own keys that its ledger lacks, although its root signed them, as before somebody copied a
 /// later key's files into an older backup.
 fn own_lacking(
-    folder: &Folder,
+    folder: &CaFolder,
     ledger: &impl Ledger,
     own: &[Certificate],
 ) -> Result<Vec<Certificate>, Failure> {
@@ -434,7 +435,7 @@ fn own_lacking(
 /// for "pqtls ca revoke".
 fn sort(
     arguments: &Arguments,
-    folder: &Folder,
+    folder: &CaFolder,
     ledger: &impl Ledger,
     by: &str,
     options: &str,

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use pq_ca::authority::Authority;
 use pq_ca::folder::{Folder, FolderError, Interruption, Role, SubordinatePlan};
-use pq_ca::ledger::LocalLedger;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
@@ -15,6 +14,7 @@ use serde::Serialize;
 
 use super::ca_key::{CaKeyOptions, Keeping, NewCaKey};
 use super::issued::public_pem;
+use super::opened::{self, AnyLedger};
 use super::place::Place;
 use crate::commands::custody::AnySigner;
 use crate::commands::delivery::Delivery;
@@ -46,7 +46,7 @@ pub(super) struct Above {
 /// The CA above: the authority of its root's key, and the certificate that clients trust.
 pub(super) struct Parent {
     folder: PathBuf,
-    pub(super) authority: Authority<AnySigner, LocalLedger>,
+    pub(super) authority: Authority<AnySigner, AnyLedger>,
     pub(super) root: Certificate,
 }
 
@@ -73,9 +73,11 @@ impl Above {
 
     /// The CA in the folder of `--under`.
     pub(super) fn parent(&self, folder: &PathBuf) -> Result<Parent, Failure> {
-        let opened = Folder::open(folder).map_err(|error| match error {
-            FolderError::NoCa(path) => Failure::NoCaAbove(path.display().to_string()),
-            error => at_above(folder, error.into()),
+        let opened = opened::open(folder).map_err(|failure| match failure {
+            Failure::Folder(FolderError::NoCa(path)) => {
+                Failure::NoCaAbove(path.display().to_string())
+            }
+            failure => at_above(folder, failure),
         })?;
         let authority = self.ca_key.authority(&opened, Role::Root);
         let authority = authority.map_err(|failure| at_above(folder, failure));

@@ -7,8 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use pq_ca::authority::Authority;
-use pq_ca::folder::{Folder, FolderError, Role, StoredKey};
-use pq_ca::ledger::LocalLedger;
+use pq_ca::folder::{FolderError, Role, StoredKey};
 use pq_keys::any::{ReadError, read_private_key};
 use pq_keys::protection::Protection;
 use pq_keys::{SignError, Signer, SubjectKey};
@@ -19,6 +18,7 @@ use pq_x509::x509_cert::spki::AlgorithmIdentifierOwned;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
+use super::opened::{AnyLedger, CaFolder};
 use crate::commands::custody::{
     Access, AnySigner, Custodian, KeyInStore, KeyLabel, Reference, StorePlace,
 };
@@ -49,9 +49,9 @@ impl CaKeyOptions {
     /// The CA with its key, which may be under a passphrase or in a store.
     pub(super) fn authority(
         &self,
-        folder: &Folder,
+        folder: &CaFolder,
         role: Role,
-    ) -> Result<Authority<AnySigner, LocalLedger>, Failure> {
+    ) -> Result<Authority<AnySigner, AnyLedger>, Failure> {
         let authority = folder.authority_with(role, |path, text| self.signer(path, text));
         if authority.is_ok() {
             warn_of_older_ledger(folder, role)?;
@@ -74,9 +74,9 @@ impl CaKeyOptions {
     /// The same, to issue certificates: nobody accepts one below a root that has expired.
     pub(super) fn authority_to_issue(
         &self,
-        folder: &Folder,
+        folder: &CaFolder,
         role: Role,
-    ) -> Result<Authority<AnySigner, LocalLedger>, Failure> {
+    ) -> Result<Authority<AnySigner, AnyLedger>, Failure> {
         folder.check_root_time(UnixTime::now())?;
         self.authority(folder, role)
     }
@@ -91,7 +91,7 @@ impl CaKeyOptions {
 
 /// A ledger that knows nothing of a later key, whose files are there, lacks what was revoked since, too. Whoever uses that
 /// key knows it.
-fn warn_of_older_ledger(folder: &Folder, used: Role) -> Result<(), Failure> {
+fn warn_of_older_ledger(folder: &CaFolder, used: Role) -> Result<(), Failure> {
     let unknown = folder.keys_unknown_to_ledger()?;
     if unknown.contains(&used) {
         return Ok(());
@@ -139,7 +139,7 @@ fn reference(path: &Path, text: &[u8]) -> Result<Option<Reference>, Failure> {
 
 /// What the commands need that use the CA's keys, if some of these are in a store: for advice of commands that use none, and so
 /// were not told.
-pub(super) fn what_opens_keys(folder: &Folder) -> Option<String> {
+pub(super) fn what_opens_keys(folder: &CaFolder) -> Option<String> {
     let root = Kept::in_file(&folder.key_path(Role::Root)).ok();
     let root = root.and_then(|kept| match kept {
         Kept::InStore(reference) => Some(reference),
@@ -167,7 +167,7 @@ pub(super) enum Kept {
 
 impl Kept {
     /// The keys in stores of all that issue or issued, as far as their files are there and can be read.
-    pub(super) fn in_stores(folder: &Folder) -> Result<Vec<Reference>, Failure> {
+    pub(super) fn in_stores(folder: &CaFolder) -> Result<Vec<Reference>, Failure> {
         let generations = folder.generations()?.into_iter();
         let roles = generations.filter_map(|one| Role::from_name(&one.name));
         let kept = roles.map(|role| Self::in_file(&folder.key_path(role)));

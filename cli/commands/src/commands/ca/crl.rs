@@ -4,7 +4,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::folder::{Folder, Role};
+use pq_ca::folder::Role;
 use pq_ca::ledger::{Entry, GREATEST_NUMBER, Ledger, SerialNumber, Stage};
 use pq_ca::policy::parse_duration;
 use pq_keys::encoding::rfc3339;
@@ -13,6 +13,7 @@ use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
 use super::ca_key::CaKeyOptions;
+use super::opened::CaFolder;
 use super::place::{Actor, Place};
 use super::which_key::WhichKey;
 use crate::commands::delivery::{Delivery, OutputOptions};
@@ -150,7 +151,7 @@ pub(super) struct OtherList {
 /// The other issuing keys whose lists clients need: those that signed certificates, and may have some that are valid. Of a key
 /// whose own certificate is revoked, clients take nothing.
 pub(super) fn other_lists(
-    folder: &Folder,
+    folder: &CaFolder,
     role: Role,
     now: UnixTime,
 ) -> Result<Vec<OtherList>, Failure> {

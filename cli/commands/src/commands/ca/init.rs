@@ -7,7 +7,8 @@ use core::time::Duration;
 use std::path::Path;
 
 use pq_ca::folder::{
-    Constraints, Folder, FolderError, Interruption, KeyPlan, Plan, Role, SubordinatePlan,
+    Constraints, Folder, FolderError, Interruption, KeyPlan, LedgerPlace, Plan, Role,
+    SubordinatePlan,
 };
 use pq_ca::policy::{ListUrl, NamePattern, Network, Policy, parse_duration};
 use pq_x509::pki_types::UnixTime;
@@ -15,10 +16,12 @@ use serde::Serialize;
 
 use super::below::{Above, NewRequest};
 use super::ca_key::{Keeping, Kept, KeyStoreOptions, NewCaKey, NewKeys};
+use super::opened::{AnyLedger, CaFolder, InDatabase};
 use super::place::{Actor, Place};
 use super::signals::{stop_on_signals, wait_for_the_end};
 use crate::arguments::AlgorithmParser;
 use crate::commands::delivery::Delivery;
+use crate::commands::servers::DatabaseAddress;
 use crate::exit_status::ExitStatus;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
@@ -45,6 +48,11 @@ use crate::shell::quoted;
 /// completes it. With --request, another CA does: the request asks for the names as constraints, and the new CA waits for its
 /// certificate, which "pqtls ca install" installs. That is also the way from a CA of other software, such as OpenSSL's, whose
 /// key is not taken over. When the issuing key is to be followed by a new one, "pqtls ca rollover" does that.
+///
+/// With --ledger, the record of what the CA issued and revoked is in a PostgreSQL database, in a schema of its own, and copies of
+/// the folder on several machines share it: ledger.toml in the folder says where it is. The address, and where the password comes
+/// from, are as for "pqtls store" (docs/keys.md); the schema is pq_ca unless the address names one (?schema=NAME). Back up the
+/// database, too. "pqtls ca move" moves the ledger of a CA that has it in its folder.
 ///
 /// Back up the whole folder, while nothing changes it: root.pem, root.key, issuing.pem, issuing.key, policy.toml, and in
 /// ledger/ the journal and its head; the index can be left out, since it is made again. After "pqtls ca rollover", which
@@ -118,6 +126,10 @@ pub(crate) struct Arguments {
     #[arg(long = "crl-url", value_name = "URL")]
     list_urls: Vec<ListUrl>,
 
+    /// Have the CA's ledger in this PostgreSQL database, which begins with postgres:// [default: in the folder]
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["under", "request"])]
+    ledger: Option<DatabaseAddress>,
+
     #[command(flatten)]
     pub(super) above: Above,
 
@@ -171,6 +183,9 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     arguments.above.check_passphrase(true)?;
     arguments.above.check_validity(arguments.validity)?;
     check_free(arguments)?;
+    // Before a key is made
+    let ledger = arguments.ledger.as_ref().map(InDatabase::open_or_make);
+    let ledger = ledger.transpose()?.map(InDatabase::place);
     let passphrase = match arguments.no_passphrase || arguments.key_store.is_given() {
         true => None,
         false => arguments.passphrase.of_new_or_none("the CA's keys")?,
@@ -187,7 +202,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     if arguments.above.under.is_some() || arguments.above.request.is_some() {
         return below(arguments, &keys, now, &interruption, json);
     }
-    let (folder, plan) = create(arguments, &keys, now, &interruption)?;
+    let (folder, plan) = create(arguments, &keys, ledger, now, &interruption)?;
     let root = folder.certificate(Role::Root)?;
     let issuing = match folder.issuing_role()? {
         Role::Root => None,
@@ -195,6 +210,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     };
     let report = NewCa {
         folder: folder.path().display().to_string(),
+        ledger: folder.ledger_address()?,
         policy: folder.policy_path().display().to_string(),
         keeping: match &plan.issuing {
             Some(issuing) => plan.root.key.keeping.clone().and(&issuing.key.keeping),
@@ -273,6 +289,7 @@ fn below(
     let folder = parent.create(path, &plan, &arguments.actor.name(), now, interruption)?;
     let report = NewCa {
         folder: folder.path().display().to_string(),
+        ledger: None,
         policy: folder.policy_path().display().to_string(),
         // Which may be one that was begun before
         keeping: match Kept::in_file(&folder.key_path(Role::Issuing))? {
@@ -326,6 +343,7 @@ pub(in crate::commands) fn run_quietly(arguments: &Arguments) -> Result<(), Fail
     create(
         arguments,
         &NewKeys::Files(None),
+        None,
         UnixTime::now(),
         &interruption,
     )
@@ -335,13 +353,18 @@ pub(in crate::commands) fn run_quietly(arguments: &Arguments) -> Result<(), Fail
 fn create(
     arguments: &Arguments,
     keys: &NewKeys<'_>,
+    ledger: Option<LedgerPlace<AnyLedger>>,
     now: UnixTime,
     interruption: &Interruption,
-) -> Result<(Folder, Plan<NewCaKey>), Failure> {
+) -> Result<(CaFolder, Plan<NewCaKey>), Failure> {
     let plan = plan(arguments, keys)?;
     let path = arguments.place.path();
     let by = arguments.actor.name();
-    let made = Folder::create_unless_stopped(path, &plan, &by, now, interruption);
+    let made = match ledger {
+        Some(ledger) => Folder::create_with_ledger(path, &plan, ledger, &by, now, interruption),
+        None => Folder::create_unless_stopped(path, &plan, &by, now, interruption)
+            .map(Folder::with_any_ledger),
+    };
     if made.is_err() && interruption.is_stopped() {
         // What failed is that the draft was removed.
         wait_for_the_end();
@@ -475,6 +498,8 @@ pub(super) fn domain(text: &str) -> Result<Domain, String> {
 #[derive(Debug, Serialize)]
 struct NewCa {
     folder: String,
+    /// The address of the database, if the ledger is in one.
+    ledger: Option<String>,
     policy: String,
     #[serde(flatten)]
     keeping: Keeping,
@@ -515,6 +540,9 @@ impl fmt::Display for NewCa {
             false => writeln!(f, "  names     {}", names.join(", "))?,
         }
         writeln!(f, "  keys      {}", self.keeping.in_words("them"))?;
+        if let Some(ledger) = &self.ledger {
+            writeln!(f, "  ledger    {ledger}")?;
+        }
         writeln!(f, "  policy    {policy}")?;
         writeln!(f, "What to do next:")?;
         if !self.is_below {

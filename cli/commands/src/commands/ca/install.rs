@@ -6,6 +6,7 @@ use pq_ca::folder::{Folder, Role};
 use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
+use super::opened;
 use super::place::{Actor, Place};
 use crate::documents;
 use crate::exit_status::ExitStatus;
@@ -52,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     let root = arguments.root.as_ref().map(documents::first_certificate);
     let root = root.transpose()?;
     let now = UnixTime::now();
-    let folder = Folder::open_pending(arguments.place.path())?;
+    let folder = opened::with_its_ledger(Folder::open_pending(arguments.place.path())?)?;
     if !arguments.any_names {
         folder.check_names(&certificates, other_verification())?;
     }

@@ -7,7 +7,7 @@ use core::fmt;
 use core::ops::ControlFlow;
 use core::time::Duration;
 
-use pq_ca::ledger::{Entry, Filter, Issued, Ledger, LedgerError, LocalLedger, SerialNumber, Stage};
+use pq_ca::ledger::{Entry, Filter, Issued, Ledger, LedgerError, SerialNumber, Stage};
 use pq_ca::policy::parse_duration;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
@@ -15,6 +15,7 @@ use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use super::entry::{EntryFacts, heading};
+use super::opened::AnyLedger;
 use super::place::Place;
 use super::which;
 use crate::arguments::without_port;
@@ -149,7 +150,7 @@ fn followed(ledger: &impl Ledger, now: UnixTime) -> Result<BTreeSet<SerialNumber
 
 /// Entries that are read from the ledger while they are printed: memory may not hold all of them.
 struct Listing {
-    ledger: LocalLedger,
+    ledger: AnyLedger,
     /// The certificates of the CA's own keys that others followed.
     followed: BTreeSet<SerialNumber>,
     filter: Filter,

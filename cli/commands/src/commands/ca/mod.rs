@@ -14,7 +14,9 @@ mod install;
 mod issue;
 mod issued;
 mod list;
+mod move_ledger;
 mod ocsp;
+mod opened;
 mod own_files;
 mod own_keys;
 mod place;
@@ -59,6 +61,7 @@ pub(crate) enum Command {
     Serve(Box<serve::Arguments>),
     List(list::Arguments),
     Show(show::Arguments),
+    Move(move_ledger::Arguments),
     Audit(audit::Arguments),
 }
 
@@ -81,6 +84,7 @@ impl Command {
             Self::Serve(arguments) => (&arguments.place, false),
             Self::List(arguments) => (&arguments.place, false),
             Self::Show(arguments) => (&arguments.place, false),
+            Self::Move(arguments) => (&arguments.place, false),
             Self::Audit(arguments) => (&arguments.place, false),
         }
     }
@@ -103,7 +107,8 @@ impl Command {
             | Self::Reinstate(_)
             | Self::Adopt(_)
             | Self::Serve(_)
-            | Self::List(_) => Vec::new(),
+            | Self::List(_)
+            | Self::Move(_) => Vec::new(),
         })
     }
 }
@@ -145,6 +150,7 @@ fn act(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::List(arguments) => list::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
+        Command::Move(arguments) => move_ledger::run(&arguments, json),
         Command::Audit(arguments) => audit::run(&arguments, json),
     }
 }

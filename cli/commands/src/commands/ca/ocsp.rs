@@ -5,7 +5,7 @@ use core::fmt;
 use core::time::Duration;
 
 use clap::ArgGroup;
-use pq_ca::folder::{Folder, Role};
+use pq_ca::folder::Role;
 use pq_ca::ledger::{Ledger, LedgerError};
 use pq_ca::policy::parse_duration;
 use pq_keys::encoding::rfc3339;
@@ -16,6 +16,7 @@ use pq_x509::pki_types::UnixTime;
 use serde::Serialize;
 
 use super::ca_key::CaKeyOptions;
+use super::opened::CaFolder;
 use super::place::Place;
 use super::which::Which;
 use super::which_key::WhichKey;
@@ -169,7 +170,7 @@ fn respond(arguments: &Arguments) -> Result<(OcspResponse, Certificate), Failure
 }
 
 /// The issuing key whose certificates a request is about, or the one that issues.
-fn asked(folder: &Folder, request: &OcspRequest) -> Result<Role, Failure> {
+fn asked(folder: &CaFolder, request: &OcspRequest) -> Result<Role, Failure> {
     let certificates = request.certificates();
     let keys = folder.issuing_keys()?;
     let asked = keys
@@ -182,7 +183,7 @@ fn asked(folder: &Folder, request: &OcspRequest) -> Result<Role, Failure> {
 }
 
 /// The issuing key that signed a certificate, or the one that issues.
-fn signer_of(which: Option<&Which>, folder: &Folder) -> Result<Role, Failure> {
+fn signer_of(which: Option<&Which>, folder: &CaFolder) -> Result<Role, Failure> {
     let ledger = folder.ledger()?;
     if let Some(which) = which {
         let entry = ledger.entry(&which.serial_number(folder, &ledger)?)?;
@@ -196,7 +197,7 @@ fn signer_of(which: Option<&Which>, folder: &Folder) -> Result<Role, Failure> {
 
 /// A certificate that the ledger has. Of one that it lacks, the response would be that it is unknown, in the place of a
 /// good one that a server staples.
-fn known_certificate(which: &Which, folder: &Folder, role: Role) -> Result<Certificate, Failure> {
+fn known_certificate(which: &Which, folder: &CaFolder, role: Role) -> Result<Certificate, Failure> {
     let ledger = folder.ledger()?;
     let number = which.serial_number(folder, &ledger)?;
     let unknown = || LedgerError::Unknown(number);

@@ -4,11 +4,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::folder::{FolderError, Role};
 use pq_ca::ledger::SerialNumber;
 use pq_keys::files::folder_of;
 
 use super::Command;
+use super::opened::{self, CaFolder};
 use crate::failure::Failure;
 use crate::files::{self, Destination};
 
@@ -45,14 +46,14 @@ fn is_repair(command: &Command, file: &Path) -> bool {
     if file.file_name() != Some(OsStr::new("issuing.pem")) || !is_in_folder() {
         return false;
     }
-    Folder::open(place.path()).is_ok_and(|folder| {
+    opened::open(place.path()).is_ok_and(|folder| {
         show.number()
             .is_some_and(|number| belongs(&folder, &number))
     })
 }
 
 /// Whether the certificate with this number belongs in the file of the first issuing key, which has not got it.
-fn belongs(folder: &Folder, asked: &SerialNumber) -> bool {
+fn belongs(folder: &CaFolder, asked: &SerialNumber) -> bool {
     match folder.ledger().map(|_| folder.issuing_role()) {
         Err(FolderError::OtherIssuing { number, .. }) => number == *asked,
         Err(FolderError::SeveralFirst { numbers, .. })

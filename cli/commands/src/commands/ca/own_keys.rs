@@ -3,10 +3,11 @@
 
 use alloc::collections::BTreeMap;
 
-use pq_ca::folder::{Folder, Role};
+use pq_ca::folder::Role;
 use pq_ca::ledger::KeyHash;
 use pq_keys::SubjectKey;
 
+use super::opened::CaFolder;
 use crate::failure::Failure;
 
 /// The keys of the root and of all that issue or issued, and the halves of composite ones.
@@ -14,7 +15,7 @@ pub(super) struct OwnKeys(BTreeMap<KeyHash, Role>);
 
 impl OwnKeys {
     /// Of a CA, one of whose keys signs.
-    pub(super) fn of(folder: &Folder, signing: Role) -> Result<Self, Failure> {
+    pub(super) fn of(folder: &CaFolder, signing: Role) -> Result<Self, Failure> {
         let own = |role| Ok::<_, Failure>((role, folder.certificate(role)?));
         let mut certificates = vec![own(Role::Root)?, own(signing)?];
         // The certificate of a key that issued once may be lost, which keeps nobody from issuing.

@@ -9,6 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use pq_ca::folder::Folder;
 use serde::Serialize;
 
+use super::opened::{self, CaFolder};
 use crate::failure::Failure;
 use crate::files::OutputError;
 use crate::report::{self, Report};
@@ -63,8 +64,8 @@ impl Place {
         }
     }
 
-    pub(super) fn open(&self) -> Result<Folder, Failure> {
-        let folder = Folder::open(self.path())?;
+    pub(super) fn open(&self) -> Result<CaFolder, Failure> {
+        let folder = opened::open(self.path())?;
         for key in folder.keys_for_others()? {
             let key = key.display();
             report::warn(format_args!(

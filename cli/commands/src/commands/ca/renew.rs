@@ -1,7 +1,7 @@
 //! The command `pqtls ca renew`: a new certificate for the names of an old one, which the ledger finds by its serial
 //! number.
 
-use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::folder::{FolderError, Role};
 use pq_ca::issuing::Issuance;
 use pq_ca::ledger::Ledger;
 use pq_ca::policy::Profile;
@@ -10,6 +10,7 @@ use pq_x509::certificate::Certificate;
 
 use super::ca_key::CaKeyOptions;
 use super::issued::CertificateOptions;
+use super::opened::CaFolder;
 use super::own_keys::OwnKeys;
 use super::place::{Actor, Place};
 use super::shortened::OwnEnd;
@@ -57,7 +58,7 @@ Examples:
 /// Refuses to write the new certificate over the old one if its file has more than what the CA has.
 fn check_place_of_old(
     arguments: &Arguments,
-    folder: &Folder,
+    folder: &CaFolder,
     ledger: &impl Ledger,
 ) -> Result<(), Failure> {
     let out = &arguments.certificate.output.out;

@@ -5,7 +5,7 @@ use alloc::collections::BTreeSet;
 use core::fmt;
 
 use pq_ca::authority::{reason_from_name, reason_name, reason_names};
-use pq_ca::folder::{Folder, Role};
+use pq_ca::folder::Role;
 use pq_ca::ledger::{
     Change, Ledger, LedgerError, Revocation, Revoked as RevokedEntry, SerialNumber,
 };
@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::ca_key::what_opens_keys;
 use super::crl::is_revoked_for_good;
 use super::entry::{EntryFacts, RevocationFacts};
+use super::opened::CaFolder;
 use super::place::{Actor, Place};
 use super::same_key::{SameKeyOptions, write_left};
 use super::which::Which;
@@ -180,7 +181,7 @@ struct IssuingKey {
     number: Option<SerialNumber>,
 }
 
-fn issuing_key(folder: &Folder) -> Result<IssuingKey, Failure> {
+fn issuing_key(folder: &CaFolder) -> Result<IssuingKey, Failure> {
     let role = folder.issuing_role()?;
     let certificate = folder.certificate(role)?;
     Ok(IssuingKey {
@@ -192,7 +193,7 @@ fn issuing_key(folder: &Folder) -> Result<IssuingKey, Failure> {
 
 /// The keys that signed these certificates, and whose own are revoked, as far as that is known.
 fn revoked_issuers(
-    folder: &Folder,
+    folder: &CaFolder,
     ledger: &impl Ledger,
     certificates: &[RevokedEntry],
 ) -> BTreeSet<String> {

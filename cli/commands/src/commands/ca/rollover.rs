@@ -3,7 +3,7 @@
 use core::fmt;
 use core::time::Duration;
 
-use pq_ca::folder::{Folder, FolderError, NewName, Role, Successor};
+use pq_ca::folder::{FolderError, NewName, Role, Successor};
 use pq_ca::ledger::{Ledger, LedgerError, Stage};
 use pq_ca::policy::parse_duration;
 use pq_keys::encoding::rfc3339;
@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::below::{Above, NewRequest};
 use super::ca_key::{Keeping, Kept, KeyStoreOptions, NewKeys};
 use super::crl::{OtherList, other_lists};
+use super::opened::CaFolder;
 use super::place::{Actor, Place};
 use super::which_key::role;
 use crate::arguments::AlgorithmParser;
@@ -272,7 +273,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
 }
 
 /// Warns of a version that was made in a store, unless the folder has it nevertheless, or can't say.
-fn warn_if_unused(folder: &Folder, keeping: &Keeping) {
+fn warn_if_unused(folder: &CaFolder, keeping: &Keeping) {
     let (Ok(own), Ok(waiting)) = (Kept::in_stores(folder), folder.waiting()) else {
         return;
     };
@@ -309,7 +310,7 @@ fn warn_if_behind(ledger: &impl Ledger, now: UnixTime) -> Result<(), Failure> {
 
 fn report(
     arguments: &Arguments,
-    folder: &Folder,
+    folder: &CaFolder,
     (before, role): (Role, Role),
     keeping: Option<Keeping>,
     was_begun: bool,
@@ -341,7 +342,7 @@ fn report(
 }
 
 /// The key whose place this one took: the last one that was retired with it.
-fn issued_before(folder: &Folder, role: Role) -> Result<Role, Failure> {
+fn issued_before(folder: &CaFolder, role: Role) -> Result<Role, Failure> {
     let generations = folder.generations()?;
     let own = generations.iter().find(|one| one.name == role.name());
     let since = own.map(|own| own.since);

@@ -1,12 +1,13 @@
 //! Says so if certificates end earlier than the policy says because the CA's own does, which nobody asked for.
 
 use pq_ca::authority::Authority;
-use pq_ca::folder::{Folder, Role};
+use pq_ca::folder::Role;
 use pq_ca::ledger::{Issued, Ledger};
 use pq_keys::Signer;
 use pq_keys::encoding::rfc3339;
 use pq_x509::pki_types::UnixTime;
 
+use super::opened::CaFolder;
 use super::place::Place;
 use crate::failure::Failure;
 use crate::report;
@@ -22,7 +23,7 @@ pub(super) struct OwnEnd {
 impl OwnEnd {
     pub(super) fn of<S: Signer, L: Ledger>(
         authority: &Authority<S, L>,
-        folder: &Folder,
+        folder: &CaFolder,
         place: &Place,
     ) -> Result<Self, Failure> {
         Ok(Self {

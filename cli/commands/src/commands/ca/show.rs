@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::folder::{FolderError, Role};
 use pq_ca::issuing::IssuedCertificate;
 use pq_ca::ledger::{Entry, Ledger, LedgerError, SerialNumber};
 use pq_ca::policy::Policy;
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::entry::{EntryFacts, RevocationFacts};
 use super::issued::CertificateOptions;
+use super::opened::CaFolder;
 use super::place::Place;
 use super::which::Which;
 use crate::commands::delivery::Delivery;
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     Ok(ExitStatus::Done)
 }
 
-fn show_ca(folder: &Folder, json: bool) -> Result<ExitStatus, Failure> {
+fn show_ca(folder: &CaFolder, json: bool) -> Result<ExitStatus, Failure> {
     let issuing = folder.issuing_role()?;
     let ledger = folder.ledger()?;
     let generations = folder.generations()?;
@@ -141,6 +142,7 @@ fn show_ca(folder: &Folder, json: bool) -> Result<ExitStatus, Failure> {
         folder: folder.path().display().to_string(),
         keys,
         waiting: waiting.collect(),
+        ledger: folder.ledger_address()?,
         policy: PolicyFacts::of(folder, &policy),
     };
     report::print(&report, json)?;
@@ -154,6 +156,8 @@ struct Ca {
     keys: Vec<KeyOfCa>,
     /// Those that another CA was asked to certify.
     waiting: Vec<WaitingKey>,
+    /// The address of the database, if the ledger is in one.
+    ledger: Option<String>,
     policy: PolicyFacts,
 }
 
@@ -186,7 +190,7 @@ struct KeyOfCa {
 
 impl KeyOfCa {
     fn read(
-        folder: &Folder,
+        folder: &CaFolder,
         ledger: &impl Ledger,
         role: Role,
         stage: Option<&'static str>,
@@ -221,7 +225,7 @@ struct PolicyFacts {
 }
 
 impl PolicyFacts {
-    fn of(folder: &Folder, policy: &Policy) -> Self {
+    fn of(folder: &CaFolder, policy: &Policy) -> Self {
         let urls = policy.revocation_list_urls().iter();
         Self {
             file: folder.policy_path().display().to_string(),
@@ -256,6 +260,10 @@ impl fmt::Display for Ca {
             writeln!(f, "  as issuer     {}, once it is installed", key.name)?;
             writeln!(f, "  request       {}", key.request)?;
             writeln!(f, "  key file      {}\n", key.file)?;
+        }
+        match &self.ledger {
+            Some(address) => writeln!(f, "ledger {address}\n")?,
+            None => writeln!(f, "ledger {}/ledger\n", self.folder)?,
         }
         let PolicyFacts {
             file,

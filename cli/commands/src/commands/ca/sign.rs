@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use pq_ca::authority::{Authority, Order};
 use pq_ca::issuing::{Series, Terms};
-use pq_ca::ledger::{Issued, LocalLedger, SerialNumber};
+use pq_ca::ledger::{Issued, SerialNumber};
 use pq_keys::encoding::rfc3339;
 use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::ca_key::CaKeyOptions;
 use super::issue::TermsOptions;
 use super::issued::public_pem;
+use super::opened::AnyLedger;
 use super::own_keys::OwnKeys;
 use super::place::{Actor, Place};
 use super::shortened::OwnEnd;
@@ -258,7 +259,7 @@ fn jobs(arguments: &Arguments) -> Result<Vec<Job<'_>>, Failure> {
 
 /// What all requests of a command line share.
 struct Shop {
-    authority: Authority<AnySigner, LocalLedger>,
+    authority: Authority<AnySigner, AnyLedger>,
     own_keys: OwnKeys,
     own_end: OwnEnd,
     /// What follows the certificates in a file.
@@ -272,7 +273,7 @@ struct Shop {
 struct Work<'a> {
     shop: &'a Shop,
     /// The ticket of each is where its certificate belongs.
-    series: Series<'a, AnySigner, LocalLedger, Made>,
+    series: Series<'a, AnySigner, AnyLedger, Made>,
     /// Files that are not written yet. The last one may still grow.
     files: Vec<Unwritten<'a>>,
     outcomes: Vec<Outcome>,

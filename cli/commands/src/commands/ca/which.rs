@@ -6,10 +6,11 @@ use core::fmt;
 use std::ffi::OsString;
 use std::path::Path;
 
-use pq_ca::folder::{Folder, FolderError};
+use pq_ca::folder::FolderError;
 use pq_ca::ledger::{Ledger, SerialNumber};
 use pq_x509::certificate::Certificate;
 
+use super::opened::CaFolder;
 use crate::documents;
 use crate::failure::Failure;
 use crate::files::Source;
@@ -48,7 +49,7 @@ impl Which {
     /// The serial number of the only certificate that is meant.
     pub(super) fn serial_number(
         &self,
-        folder: &Folder,
+        folder: &CaFolder,
         ledger: &impl Ledger,
     ) -> Result<SerialNumber, Failure> {
         let numbers = self.serial_numbers(folder, ledger)?;
@@ -63,7 +64,7 @@ impl Which {
     /// ledger has under its number: another CA may have given the same number.
     pub(super) fn serial_numbers(
         &self,
-        folder: &Folder,
+        folder: &CaFolder,
         ledger: &impl Ledger,
     ) -> Result<Vec<SerialNumber>, Failure> {
         let text = self.0.to_string_lossy();
@@ -131,7 +132,7 @@ pub(super) fn kept_number(
 
 /// The serial number of one of a file's certificates that the ledger has. Errors call it by this name.
 fn known(
-    folder: &Folder,
+    folder: &CaFolder,
     ledger: &impl Ledger,
     (certificates, place): (&[Certificate], usize),
     name: String,

@@ -1,7 +1,8 @@
 //! Which of a CA's keys a command uses: the one that issues, or another by its name.
 
-use pq_ca::folder::{Folder, FolderError, Role};
+use pq_ca::folder::{FolderError, Role};
 
+use super::opened::CaFolder;
 use crate::failure::Failure;
 
 /// Names one of the CA's keys.
@@ -14,7 +15,7 @@ pub(super) struct WhichKey {
 
 impl WhichKey {
     /// The key that is named, if one is.
-    pub(super) fn named(&self, folder: &Folder) -> Result<Option<Role>, Failure> {
+    pub(super) fn named(&self, folder: &CaFolder) -> Result<Option<Role>, Failure> {
         let Some(role) = self.issuer else {
             return Ok(None);
         };
@@ -35,7 +36,7 @@ impl WhichKey {
     }
 
     /// The key that is named, or else the one that issues.
-    pub(super) fn or_issuing(&self, folder: &Folder) -> Result<Role, Failure> {
+    pub(super) fn or_issuing(&self, folder: &CaFolder) -> Result<Role, Failure> {
         match self.named(folder)? {
             Some(role) => Ok(role),
             None => Ok(folder.issuing_role()?),

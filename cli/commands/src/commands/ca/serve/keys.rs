@@ -5,13 +5,14 @@ use alloc::sync::Arc;
 use std::fs;
 use std::time::SystemTime;
 
-use pq_ca::folder::{Folder, Role};
+use pq_ca::folder::Role;
 use pq_ca::ledger::Generation;
 use pq_ca_server::{CaKey, PublishedCa};
 use pq_keys::SignatureAlgorithm;
 use zeroize::Zeroizing;
 
 use super::super::ca_key::CaKeyOptions;
+use super::super::opened::CaFolder;
 use crate::commands::custody::AnySigner;
 use crate::failure::Failure;
 use crate::keys::Algorithm;
@@ -20,7 +21,7 @@ use crate::report;
 /// A CA's folder, and those of its keys that were opened.
 pub(super) struct Keys {
     options: CaKeyOptions,
-    folder: Folder,
+    folder: CaFolder,
     opened: BTreeMap<String, Opened>,
 }
 
@@ -40,7 +41,7 @@ struct Opened {
 }
 
 impl Keys {
-    pub(super) fn new(options: CaKeyOptions, folder: Folder) -> Self {
+    pub(super) fn new(options: CaKeyOptions, folder: CaFolder) -> Self {
         Self {
             options,
             folder,

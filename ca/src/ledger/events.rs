@@ -1,27 +1,15 @@
-//! How an event is encoded, and hashed with those before it.
+//! How an event is encoded.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 
 use pq_x509::pki_types::UnixTime;
-use sha2::{Digest, Sha256};
 
-use crate::ledger::audit::{AuditHead, AuditedCertificate, Deed};
+use crate::ledger::audit::{AuditedCertificate, Deed};
 use crate::ledger::codec::{Decoder, put_bytes, put_number};
 use crate::ledger::encoded::{
     generations, issued, put_generations, put_issued, put_origin, put_revocations, put_time,
     read_origin, revocations, serial_number, time,
 };
-
-/// The head after an event of these bytes. The records of a journal are hashed in the same way.
-pub(super) fn after(head: &AuditHead, event: &[u8]) -> AuditHead {
-    let mut digest = Sha256::new_with_prefix(head.digest);
-    digest.update((event.len() as u64).to_le_bytes());
-    digest.update(event);
-    AuditHead {
-        number: head.number.saturating_add(1),
-        digest: digest.finalize().into(),
-    }
-}
 
 /// The bytes of an event that are hashed.
 pub(super) fn encode(deed: &Deed) -> Vec<u8> {
@@ -64,6 +52,10 @@ pub(super) fn encode(deed: &Deed) -> Vec<u8> {
             put_certificates(&mut out, certificates);
             put_generations(&mut out, generations);
         }
+        Deed::Carried(deeds) => {
+            out.push(CARRIED);
+            put_deeds(&mut out, deeds);
+        }
     }
     out
 }
@@ -95,6 +87,7 @@ pub(super) fn decode(bytes: &[u8]) -> io::Result<Deed> {
             by: decoder.text()?,
         },
         SUCCEEDED => Deed::Succeeded(certificates(&mut decoder)?, generations(&mut decoder)?),
+        CARRIED => Deed::Carried(deeds(&mut decoder)?),
         _ => return Err(ErrorKind::InvalidData.into()),
     };
     match decoder.position() == bytes.len() as u64 {
@@ -123,6 +116,20 @@ fn certificates(decoder: &mut Decoder<&[u8]>) -> io::Result<Vec<AuditedCertifica
     Ok(certificates)
 }
 
+/// Puts several events, each with its length.
+pub(super) fn put_deeds(out: &mut Vec<u8>, deeds: &[Deed]) {
+    put_number(out, deeds.len() as u64);
+    for deed in deeds {
+        put_bytes(out, &encode(deed));
+    }
+}
+
+/// Reads what was put so.
+pub(super) fn deeds(decoder: &mut Decoder<impl Read>) -> io::Result<Vec<Deed>> {
+    let count = decoder.number()?;
+    (0..count).map(|_| decode(&decoder.bytes()?)).collect()
+}
+
 fn put_list(out: &mut Vec<u8>, issuer: &str, number: u64, at: UnixTime) {
     put_bytes(out, issuer.as_bytes());
     put_number(out, number);
@@ -137,6 +144,7 @@ const LIST_BEGUN: u8 = 5;
 const LIST_WRITTEN: u8 = 6;
 const TIME_CONFIRMED: u8 = 7;
 const SUCCEEDED: u8 = 8;
+const CARRIED: u8 = 9;
 
 #[cfg(test)]
 mod tests {
@@ -197,6 +205,7 @@ mod tests {
                 by: "somebody".into(),
             },
             Deed::Succeeded(certificates, vec![generation]),
+            Deed::Carried(vec![Deed::Carried(Vec::new()), Deed::Issued(Vec::new())]),
         ] {
             let bytes = encode(&deed);
             assert_eq!(decode(&bytes).unwrap(), deed);
@@ -205,6 +214,6 @@ mod tests {
                 decode(&bytes[..length]).unwrap_err();
             }
         }
-        decode(&[9]).unwrap_err();
+        decode(&[10]).unwrap_err();
     }
 }
