@@ -42,7 +42,7 @@ fn of_many_one_begins_to_issue() {
 
 #[test]
 fn rates_of_a_file() {
-    let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let store = RedbStore::open(&folder.path().join("acme.redb")).unwrap();
     rates::print("redb", &store);
 }
