@@ -8,6 +8,8 @@ mod audited;
 mod below;
 mod bench;
 mod ca;
+#[cfg(unix)]
+mod ca_acme;
 mod ca_in_store;
 mod ca_served;
 mod certificates;
