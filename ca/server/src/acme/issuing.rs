@@ -142,7 +142,7 @@ mod tests {
     fn evidence_has_as_much_as_there_is_room_for() {
         assert_eq!(evidence(&[]), None);
         let one = String::from("http-01 a: 192.0.2.7");
-        assert_eq!(evidence(&[one.clone()]).unwrap().as_str(), one);
+        assert_eq!(evidence(core::slice::from_ref(&one)).unwrap().as_str(), one);
         let two = evidence(&[one.clone(), one.clone()]).unwrap();
         assert_eq!(two.as_str(), format!("{one}; {one}"));
         let many = vec![one.clone(); 100];

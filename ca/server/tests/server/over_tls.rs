@@ -58,8 +58,8 @@ impl OverTls {
         let time = served.time.clone();
         settings.clock = Clock::new(move || time.now());
         let clock = settings.clock.clone();
-        let mounted: (String, Arc<dyn Mounted>) = ("/acme".into(), Arc::new(Echo));
-        let doors = Doors::with_mounted(published(&served.ca), settings, vec![mounted]);
+        let doors = Doors::new(published(&served.ca), settings);
+        doors.mount("/acme", Arc::new(Echo));
         let provider = provider(Profile::Default, &[]).unwrap();
         let names = vec![NAME.to_owned()];
         let own = OwnCertificate::new(names, new_key, "tests", provider.clone(), clock);
