@@ -50,9 +50,14 @@ impl Identifier {
     pub fn dns(name: &str) -> Result<Self, IdentifierError> {
         let base = name.strip_prefix("*.").unwrap_or(name);
         let is_name = !base.ends_with('.') && DnsName::try_from(base).is_ok();
-        // `1.2.3.4` is an address
+        // `1.2.3.4` is an address, and URLs read `1.2.0x304` as the same one
         let last = base.rsplit('.').next().unwrap_or_default();
-        match is_name && !last.bytes().all(|byte| byte.is_ascii_digit()) {
+        let digits = last.strip_prefix("0x").or(last.strip_prefix("0X"));
+        let is_number = match digits {
+            Some(digits) => digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
+            None => last.bytes().all(|byte| byte.is_ascii_digit()),
+        };
+        match is_name && !is_number {
             true => Ok(Self::Dns(name.to_ascii_lowercase())),
             false => Err(IdentifierError::Dns),
         }
@@ -157,6 +162,8 @@ mod tests {
             ("dns", "example.org"),
             ("dns", "*.example.org"),
             ("dns", "localhost"),
+            ("dns", "0x7f.example"),
+            ("dns", "example.0xyz"),
             ("ip", "192.0.2.1"),
             ("ip", "2001:db8::1"),
         ] {
@@ -177,6 +184,9 @@ mod tests {
             ("dns", "*.*.example.org"),
             ("dns", "a.*.example.org"),
             ("dns", "192.0.2.1"),
+            ("dns", "0xc0000201"),
+            ("dns", "192.0.0X201"),
+            ("dns", "example.0x"),
             ("dns", "ex ample.org"),
             ("dns", "bücher.example"),
             ("dns", "a..b"),

@@ -90,13 +90,27 @@ impl Validator {
             other => other.to_string(),
         };
         let (port, path) = (self.ports.http, question.authorization.http_path());
-        let url = Url::parse(&format!("http://{host}:{port}{path}"));
-        url.map_err(|error| {
+        let refused = |why: &str| {
             Refusal::new(
                 ProblemType::Malformed,
-                format!("{host:?} can't be in a URL: {error}"),
+                format!("{host:?} can't be in a URL: {why}"),
             )
-        })
+        };
+        let url = Url::parse(&format!("http://{host}:{port}{path}"));
+        let url = url.map_err(|error| refused(&error.to_string()))?;
+        // A URL reads "0x7f000001" as an address: then it is not the name that is asked.
+        let is_same = match (&question.identifier, url.host()) {
+            (Identifier::Dns(name), Some(url::Host::Domain(read))) => {
+                name.eq_ignore_ascii_case(read)
+            }
+            (Identifier::Ip(address), Some(url::Host::Ipv4(read))) => *address == read,
+            (Identifier::Ip(address), Some(url::Host::Ipv6(read))) => *address == read,
+            _ => false,
+        };
+        match is_same {
+            true => Ok(url),
+            false => Err(refused("it would be read as another host")),
+        }
     }
 
     /// Where a redirect leads, if that may be asked; else why not.

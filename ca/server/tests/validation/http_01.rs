@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 
 use pq_acme::objects::ChallengeKind;
 use pq_acme::problem::ProblemType;
-use pq_ca_server::validation::Limits;
+use pq_ca_server::validation::{Limits, Verdict};
 
 use super::dns::{Manner, NameServer};
 use super::target::{Reply, Target};
@@ -383,6 +383,22 @@ async fn first_targets_are_judged_too() {
 }
 
 #[tokio::test]
+async fn a_name_that_urls_read_as_an_address_is_not_asked_there() {
+    let dns = dns().await;
+    let target = Target::start(|_, _| Reply::page(AUTHORIZATION)).await;
+    let validator = validator(&dns, target.port());
+    for name in ["0x7f000001", "127.0.0x1", "127.1.0x", "2130706433"] {
+        let outcome = validator
+            .validate(&question(ChallengeKind::Http01, name))
+            .await;
+        let Verdict::Invalid(refusal) = outcome.verdict else {
+            panic!("{name}: {outcome:?}");
+        };
+        assert_eq!(refusal.kind, ProblemType::Malformed, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn nobody_there() {
     let dns = dns().await;
     let port = {
@@ -408,7 +424,7 @@ async fn nobody_there() {
         .validate(&question(ChallengeKind::Http01, NAME))
         .await;
     assert!(
-        matches!(&outcome.verdict, super::Verdict::Undecided(one) if one.kind == ProblemType::Dns),
+        matches!(&outcome.verdict, Verdict::Undecided(one) if one.kind == ProblemType::Dns),
         "{outcome:?}"
     );
 }
