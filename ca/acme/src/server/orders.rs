@@ -192,20 +192,28 @@ impl<S: Store, P: Policy> Server<S, P> {
         let mut refused = Vec::new();
         for identifier in identifiers {
             let (base, is_wildcard) = (identifier.base(), identifier.is_wildcard());
-            if self.settings.reuses_authorizations {
-                let all = self
-                    .store
-                    .valid_authorizations(&account.id, &base, is_wildcard, 1)?;
-                if let Some(one) = all.first().filter(|one| one.expires >= expires) {
-                    ids.push(one.id.clone());
-                    continue;
-                }
-            }
             let kinds = self.policy.challenges(account, &base, is_wildcard);
             let kinds: BTreeSet<_> = kinds
                 .into_iter()
                 .filter(|kind| challenge::fits(kind, &base, is_wildcard))
                 .collect();
+            if self.settings.reuses_authorizations {
+                let all = self
+                    .store
+                    .valid_authorizations(&account.id, &base, is_wildcard, 1)?;
+                // The policy may take fewer kinds of challenges by now.
+                let holds = |one: &AuthorizationRecord| {
+                    let is_met = |challenge: &ChallengeRecord| {
+                        matches!(challenge.state, ChallengeState::Valid { .. })
+                    };
+                    let met = one.challenges.iter().find(|challenge| is_met(challenge));
+                    one.expires >= expires && met.is_some_and(|met| kinds.contains(&met.kind))
+                };
+                if let Some(one) = all.first().filter(|one| holds(one)) {
+                    ids.push(one.id.clone());
+                    continue;
+                }
+            }
             if kinds.is_empty() {
                 refused.push(Subproblem {
                     kind: ProblemType::RejectedIdentifier,

@@ -2,7 +2,7 @@
 
 use pq_acme::identifier::Identifier;
 use pq_acme::jws::{self, KeyId};
-use pq_acme::objects::{CertificateId, Meta, Time};
+use pq_acme::objects::{CertificateId, ChallengeKind, Meta, Time};
 use pq_acme::problem::{Problem, ProblemType};
 use pq_acme::server::Work;
 use pq_acme::store::Store;
@@ -259,6 +259,22 @@ fn authorizations_are_used_again_given_up_and_expire() {
     assert_eq!(expired["status"], "invalid");
     let url = order["authorizations"][0].as_str().unwrap();
     assert_eq!(json(&client.post(url, ""))["status"], "expired");
+}
+
+#[test]
+fn authorizations_are_used_again_only_as_the_policy_is_now() {
+    let world = World::new();
+    let client = Client::registered(&world);
+    let names = ["www.example.org"];
+    let only = |kind| *world.ca().only.lock().unwrap() = Some(kind);
+    only(ChallengeKind::Http01);
+    let order = client.order(&names).1;
+    client.meet(&order);
+    assert_eq!(client.order(&names).1["status"], "ready");
+    only(ChallengeKind::Dns01);
+    assert_eq!(client.order(&names).1["status"], "pending");
+    only(ChallengeKind::Http01);
+    assert_eq!(client.order(&names).1["status"], "ready");
 }
 
 #[test]

@@ -5,15 +5,16 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
+use pq_acme::identifier::Identifier;
 use pq_acme::jws::{self, KeyId, external_account};
 use pq_acme::nonce::Nonces;
-use pq_acme::objects::{Meta, Time};
+use pq_acme::objects::{ChallengeKind, Meta, Time};
 use pq_acme::problem::{Problem, ProblemType, Subproblem};
 use pq_acme::server::{
     Answer, Grant, Issue, Issued, Outcome, Policy, Registration, Request, RevocationRefusal,
     RevocationWish, Server, Wish, Work,
 };
-use pq_acme::store::MemoryStore;
+use pq_acme::store::{AccountRecord, MemoryStore};
 use pq_jose::any::AnyJwk;
 use pq_jose::encoding::base64url;
 use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
@@ -33,6 +34,8 @@ pub(crate) struct Ca {
     ledger: Mutex<BTreeMap<[u8; 32], Certificate>>,
     revoked: Mutex<BTreeSet<Vec<u8>>>,
     pub(crate) meta: Meta,
+    /// The only kind of challenges that there is, if not all are.
+    pub(crate) only: Mutex<Option<ChallengeKind>>,
 }
 
 impl Ca {
@@ -42,6 +45,7 @@ impl Ca {
             issuer: Issuer::self_signed(CertificateBuilder::ca("Test"), key).unwrap(),
             ledger: Mutex::default(),
             revoked: Mutex::default(),
+            only: Mutex::default(),
             meta: Meta {
                 profiles: [("server".into(), "for servers".into())].into(),
                 ..Meta::default()
@@ -121,6 +125,13 @@ impl Policy for Ca {
                 profile: wish.profile.map(Into::into),
             }),
             Some(_) => Err(Problem::new(ProblemType::InvalidProfile, "no such profile")),
+        }
+    }
+
+    fn challenges(&self, _: &AccountRecord, _: &Identifier, _: bool) -> Vec<ChallengeKind> {
+        match &*self.only.lock().unwrap() {
+            Some(only) => vec![only.clone()],
+            None => ChallengeKind::ALL.to_vec(),
         }
     }
 
