@@ -8,6 +8,7 @@ use pq_acme::server::{Issue, Issued};
 use pq_ca::authority::{AuthorityError, Once, Order};
 use pq_ca::ledger::{Evidence, LedgerError, RequestId};
 use pq_ca::policy::{Profile, Wanted};
+use pq_x509::issuing::IssueError;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
 use pq_x509::verification::classical_algorithms;
@@ -118,6 +119,10 @@ fn evidence(seen: &[String]) -> Option<Evidence> {
 
 fn not_issued(error: AuthorityError) -> NotIssued {
     let kind = match &error {
+        // It is not the request that is wrong: the key signs again some time.
+        AuthorityError::Issue(
+            IssueError::Sign(_) | IssueError::Randomness(_) | IssueError::WrongKey(_),
+        ) => return NotIssued::NotNow(error),
         AuthorityError::Forbidden(_)
         | AuthorityError::Issue(_)
         | AuthorityError::Key(_)
