@@ -53,6 +53,7 @@ struct Inner<S> {
     clock: Clock,
     now: Now,
     taken_up: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
 }
 
 impl<S: Store + 'static> AcmeDoor<S> {
@@ -79,6 +80,7 @@ impl<S: Store + 'static> AcmeDoor<S> {
             clock,
             now,
             taken_up: Arc::new(Semaphore::new(TAKEN_UP_AT_ONCE)),
+            waiting: Arc::new(Semaphore::new(TAKEN_UP)),
         });
         let answering = inner.clone();
         let answer: Answering = Box::new(move |request, protection, _| {
@@ -177,8 +179,13 @@ impl<S: Store + 'static> Inner<S> {
         let inner = self.clone();
         match work {
             Work::Issue(work) => {
+                // While the ledger is away, it comes up again and again: it is not to pile up.
+                let Ok(waits) = self.waiting.clone().try_acquire_owned() else {
+                    return;
+                };
                 let places = self.taken_up.clone();
                 runtime.spawn(async move {
+                    let _waits = waits;
                     // It is never closed.
                     let _place = places.acquire_owned().await;
                     let issued = tokio::task::spawn_blocking(move || inner.issue(&work));
