@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn each_account_has_one_key() {
         let text = format!(
-            "[[accounts]]\nkid = \"a\"\nkey = \"{KEY}\"\n[[accounts]]\nkid = \"b\"\nkey = \"{KEY}AA\"\n"
+            "[[accounts]]\nkid = \"a\"\nkey = \"{KEY}\"\n[[accounts]]\nkid = \"b\"\nkey = \"{KEY}A\"\n"
         );
         let accounts = ExternalAccounts::parse(&text).unwrap();
         assert_eq!(accounts.key("a").unwrap().len(), 32);
