@@ -9,13 +9,14 @@ use pq_acme::identifier::Identifier;
 use pq_acme::objects::{ChallengeKind, Meta, RenewalInfo, RevocationReason, Time, Window};
 use pq_acme::problem::{Problem, ProblemType, Subproblem};
 use pq_acme::server::{
-    Grant, Policy, RevocationRefusal, RevocationWish, Revoker, Wish, default_renewal,
+    Grant, Policy, Registration, RevocationRefusal, RevocationWish, Revoker, Wish, default_renewal,
 };
 use pq_acme::store::{AccountRecord, CertificateRecord, OrderRecord};
 use pq_ca::policy::{AcmeChallenge, Forbidden, Profile, Reason, Wanted};
 use pq_x509::certificate::{AlternativeName, Certificate};
 use pq_x509::request::VerifiedRequest;
 use pq_x509::revocation::CrlReason;
+use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
 
 use super::external_accounts::ExternalAccounts;
 use super::issuing::wanted;
@@ -62,6 +63,47 @@ impl CaPolicy {
     }
 }
 
+/// Refuses who is bound to no account of the operator's, where that is required.
+fn check_bound(ca: &Issuing, is_bound: bool) -> Result<(), Problem> {
+    let acme = ca.key.policy().acme();
+    match acme.is_some_and(|acme| acme.external_account_required()) && !is_bound {
+        false => Ok(()),
+        true => Err(Problem::new(
+            ProblemType::ExternalAccountRequired,
+            "accounts have to be bound to one that this CA knows: ask its operator for an identifier and a key, and make a new \
+             account",
+        )),
+    }
+}
+
+/// Refuses names and profiles that `[acme]` doesn't permit. Returns the profile.
+fn check_order(
+    ca: &Issuing,
+    identifiers: &[Identifier],
+    profile: Option<&str>,
+) -> Result<Profile, Problem> {
+    let profile = profile.map(named).transpose()?;
+    let names: Vec<AlternativeName> = identifiers.iter().cloned().map(Into::into).collect();
+    let granted = ca.key.policy().check_acme_order(&names, profile);
+    granted.map_err(|forbidden| refused(&forbidden, &names))
+}
+
+/// Refuses a subject with more than a common name, which is one of the order's names: whatever else it says, no challenge has
+/// shown, and the policy permits it to people that the operator knows.
+fn check_subject(request: &VerifiedRequest) -> Result<(), Problem> {
+    match request
+        .subject()
+        .iter()
+        .all(|attribute| attribute.oid == COMMON_NAME)
+    {
+        true => Ok(()),
+        false => Err(Problem::new(
+            ProblemType::BadCsr,
+            "the request: its subject has more than a common name, which no challenge shows: ask without that",
+        )),
+    }
+}
+
 impl Policy for CaPolicy {
     fn meta(&self) -> Cow<'_, Meta> {
         let mut meta = Meta::default();
@@ -89,18 +131,21 @@ impl Policy for CaPolicy {
         })
     }
 
+    fn may_register(&self, registration: &Registration<'_>) -> Result<(), Problem> {
+        // Without a key there is no policy, which is no permission.
+        check_bound(&self.ca()?, registration.external.is_some())
+    }
+
     fn may_order(&self, wish: &Wish<'_>) -> Result<Grant, Problem> {
         if wish.not_before.is_some() {
             return Err(Problem::malformed(
                 "certificates of this CA begin when they are issued: order without \"notBefore\"",
             ));
         }
-        let profile = wish.profile.map(named).transpose()?;
-        let names: Vec<AlternativeName> =
-            wish.identifiers.iter().cloned().map(Into::into).collect();
         let ca = self.ca()?;
-        let granted = ca.key.policy().check_acme_order(&names, profile);
-        let granted = granted.map_err(|forbidden| refused(&forbidden, &names))?;
+        // It may not have been required when the account was made.
+        check_bound(&ca, wish.account.external.is_some())?;
+        let granted = check_order(&ca, wish.identifiers, wish.profile)?;
         Ok(Grant {
             profile: Some(granted.name().into()),
         })
@@ -130,6 +175,9 @@ impl Policy for CaPolicy {
 
     fn may_finalize(&self, order: &OrderRecord, request: &VerifiedRequest) -> Result<(), Problem> {
         let ca = self.ca()?;
+        // The policy may be another one since the order was made.
+        check_order(&ca, &order.identifiers, order.profile.as_deref())?;
+        check_subject(request)?;
         let now = self.clock.now();
         let asked = Wanted::of_request(request)
             .map_err(|error| Problem::new(ProblemType::BadCsr, format!("the request: {error}")))?;
@@ -256,5 +304,145 @@ fn reason(reason: RevocationReason) -> CrlReason {
         RevocationReason::AffiliationChanged => CrlReason::AffiliationChanged,
         RevocationReason::Superseded => CrlReason::Superseded,
         RevocationReason::CessationOfOperation => CrlReason::CessationOfOperation,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pq_acme::nonce::NonceDigest;
+    use pq_acme::objects::AccountStatus;
+    use pq_acme::store::{LastChange, OrderState};
+    use pq_ca::authority::Authority;
+    use pq_ca::ledger::LocalLedger;
+    use pq_jose::any::AnyJwk;
+    use pq_x509::issuing::{CertificateBuilder, Issuer};
+    use pq_x509::keys::{SignatureAlgorithm, SigningKey};
+    use pq_x509::request::CertificateRequest;
+    use pq_x509::x509_cert::name::Name;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::doors::{Doors, PublishedCa, Settings};
+
+    /// A CA whose policy ends with this.
+    fn policy(rest: &str) -> (TempDir, CaPolicy) {
+        let folder = tempfile::tempdir().unwrap();
+        let text =
+            pq_ca::policy::Policy::default_text(&[".example.org".parse().unwrap()], &[], &[]);
+        let text = format!("{text}\n{rest}\n");
+        let policy = pq_ca::policy::Policy::parse(&text, "policy.toml").unwrap();
+        let issuer = Issuer::self_signed(CertificateBuilder::ca("Example CA"), new_key()).unwrap();
+        let root = issuer.certificate().clone();
+        let ledger = LocalLedger::create(folder.path().join("ledger")).unwrap();
+        let key = Arc::new(Authority::new("issuing", issuer, policy, ledger));
+        let doors = Doors::new(PublishedCa::new(root, Vec::new(), key), Settings::default());
+        let now: Now = Arc::new(move || doors.issuing());
+        (folder, CaPolicy::new(now, Clock::default()))
+    }
+
+    fn new_key() -> SigningKey {
+        SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
+    }
+
+    fn account(external: Option<(String, String)>) -> AccountRecord {
+        AccountRecord {
+            id: "a".into(),
+            version: 0,
+            key: AnyJwk::of(&new_key()).unwrap(),
+            status: AccountStatus::Valid,
+            contact: Vec::new(),
+            agreed: false,
+            external,
+            created: Time::from_secs(0),
+            nonce: NonceDigest([0; 16]),
+            last_change: LastChange::default(),
+        }
+    }
+
+    fn may_register(policy: &CaPolicy, account: &AccountRecord) -> Result<(), ProblemType> {
+        let registered = policy.may_register(&Registration {
+            key: &account.key,
+            contact: &[],
+            external: account.external.as_ref().map(|(kid, _)| kid.as_str()),
+            from: None,
+        });
+        registered.map_err(|problem| problem.kind)
+    }
+
+    fn may_order(policy: &CaPolicy, account: &AccountRecord) -> Result<(), ProblemType> {
+        let granted = policy.may_order(&Wish {
+            account,
+            identifiers: &[Identifier::dns("www.example.org").unwrap()],
+            profile: None,
+            not_before: None,
+            not_after: None,
+            replaces: None,
+            from: None,
+        });
+        granted.map(drop).map_err(|problem| problem.kind)
+    }
+
+    #[test]
+    fn accounts_that_are_not_bound_get_nothing_where_that_is_required() {
+        let (stranger, known) = (account(None), account(Some(("kid".into(), "{}".into()))));
+        let (_folder, open) = policy("[acme]");
+        assert_eq!(may_register(&open, &stranger), Ok(()));
+        assert_eq!(may_order(&open, &stranger), Ok(()));
+        let (_folder, closed) = policy("[acme]\nexternal-account-required = true");
+        let required = Err(ProblemType::ExternalAccountRequired);
+        assert_eq!(may_register(&closed, &stranger), required);
+        // as if it had been made before
+        assert_eq!(may_order(&closed, &stranger), required);
+        assert_eq!(may_register(&closed, &known), Ok(()));
+        assert_eq!(may_order(&closed, &known), Ok(()));
+        // No policy is no permission.
+        let none = CaPolicy::new(Arc::new(|| None), Clock::default());
+        assert_eq!(
+            may_register(&none, &stranger),
+            Err(ProblemType::ServerInternal)
+        );
+    }
+
+    fn may_finalize(policy: &CaPolicy, subject: &str) -> Result<(), Problem> {
+        let key = new_key();
+        let mut request = CertificateRequest::builder().dns_name("www.example.org");
+        if !subject.is_empty() {
+            request = request.subject(subject.parse::<Name>().unwrap());
+        }
+        let request = request.sign(&key).unwrap();
+        let order = OrderRecord {
+            id: "o".into(),
+            version: 0,
+            account: "a".into(),
+            state: OrderState::Open,
+            expires: Time::from_secs(0),
+            identifiers: [Identifier::dns("www.example.org").unwrap()].into(),
+            authorizations: Vec::new(),
+            not_before: None,
+            not_after: None,
+            replaces: None,
+            profile: Some("server".into()),
+            created: Time::from_secs(0),
+            nonce: NonceDigest([0; 16]),
+        };
+        policy.may_finalize(&order, &request.verify().unwrap())
+    }
+
+    #[test]
+    fn no_subject_is_certified_that_no_challenge_shows() {
+        let (_folder, open) = policy("[acme]");
+        assert_eq!(may_finalize(&open, "CN=www.example.org"), Ok(()));
+        assert_eq!(may_finalize(&open, ""), Ok(()));
+        let refused = may_finalize(&open, "CN=www.example.org,OU=admins").unwrap_err();
+        assert!(refused.detail.contains("no challenge"), "{refused}");
+    }
+
+    #[test]
+    fn the_policy_of_today_counts() {
+        let (_folder, closed) = policy("[acme]\ndns = ['other.example.org']");
+        let refused = may_finalize(&closed, "").unwrap_err();
+        assert_eq!(refused.kind, ProblemType::RejectedIdentifier);
+        let (_folder, none) = policy("");
+        assert!(may_finalize(&none, "").is_err());
     }
 }
