@@ -52,7 +52,7 @@ impl Identifier {
         let is_name = !base.ends_with('.') && DnsName::try_from(base).is_ok();
         // `1.2.3.4` is an address, and URLs read `1.2.0x304` as the same one
         let last = base.rsplit('.').next().unwrap_or_default();
-        let digits = last.strip_prefix("0x").or(last.strip_prefix("0X"));
+        let digits = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
         let is_number = match digits {
             Some(digits) => digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
             None => last.bytes().all(|byte| byte.is_ascii_digit()),

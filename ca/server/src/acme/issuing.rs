@@ -13,6 +13,7 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
 use pq_x509::verification::classical_algorithms;
 
+use super::telling::told;
 use crate::doors::Issuing;
 
 /// Why there is no certificate.
@@ -136,7 +137,11 @@ fn not_issued(error: AuthorityError) -> NotIssued {
         }
         _ => return NotIssued::NotNow(error),
     };
-    NotIssued::Refused(Problem::new(kind, error.to_string()))
+    let detail = match &error {
+        AuthorityError::Forbidden(forbidden) => told(forbidden),
+        error => error.to_string(),
+    };
+    NotIssued::Refused(Problem::new(kind, detail))
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
 
 use super::external_accounts::ExternalAccounts;
 use super::issuing::wanted;
+use super::telling::{about, told, told_of};
 use crate::clock::Clock;
 use crate::doors::Issuing;
 
@@ -185,7 +186,7 @@ impl Policy for CaPolicy {
         let checked = ca.key.policy().check(&asked, ca.key.issuer(), now);
         checked
             .map(drop)
-            .map_err(|forbidden| Problem::new(ProblemType::BadCsr, forbidden.to_string()))
+            .map_err(|forbidden| Problem::new(ProblemType::BadCsr, told(&forbidden)))
     }
 
     fn revoke(&self, wish: &RevocationWish<'_>) -> Result<(), RevocationRefusal> {
@@ -257,19 +258,6 @@ fn described(profile: Profile) -> &'static str {
 
 /// What a policy forbids of an order, as a problem: one for each name that it is about.
 fn refused(forbidden: &Forbidden, names: &[AlternativeName]) -> Problem {
-    let about = |reason: &Reason| match reason {
-        Reason::DnsName { name, .. }
-        | Reason::DnsNameExcluded { name, .. }
-        | Reason::Wildcard(name)
-        | Reason::SingleLabel(name)
-        | Reason::WideWildcard(name)
-        | Reason::NotADnsName(name)
-        | Reason::AcmeName { name, .. } => Some(Identifier::Dns(name.clone())),
-        Reason::Address { address, .. }
-        | Reason::MappedAddress { address, .. }
-        | Reason::AcmeAddress { address, .. } => Some(Identifier::Ip(*address)),
-        _ => None,
-    };
     let all = forbidden.refusals();
     let of_profile = all.iter().find(|one| {
         matches!(
@@ -278,14 +266,14 @@ fn refused(forbidden: &Forbidden, names: &[AlternativeName]) -> Problem {
         )
     });
     if let Some(one) = of_profile {
-        return Problem::new(ProblemType::InvalidProfile, one.to_string());
+        return Problem::new(ProblemType::InvalidProfile, told_of(one));
     }
     let of_names: Vec<_> = all
         .iter()
         .filter_map(|one| {
             Some(Subproblem {
                 kind: ProblemType::RejectedIdentifier,
-                detail: one.to_string(),
+                detail: told_of(one),
                 identifier: Some(about(one.reason())?),
             })
         })
@@ -293,7 +281,7 @@ fn refused(forbidden: &Forbidden, names: &[AlternativeName]) -> Problem {
         .collect();
     match of_names.len() == all.len() {
         true => Problem::of_identifiers(of_names),
-        false => Problem::new(ProblemType::RejectedIdentifier, forbidden.to_string()),
+        false => Problem::new(ProblemType::RejectedIdentifier, told(forbidden)),
     }
 }
 
@@ -435,6 +423,27 @@ mod tests {
         assert_eq!(may_finalize(&open, ""), Ok(()));
         let refused = may_finalize(&open, "CN=www.example.org,OU=admins").unwrap_err();
         assert!(refused.detail.contains("no challenge"), "{refused}");
+    }
+
+    #[test]
+    fn strangers_are_not_told_where_the_policy_is() {
+        let (_folder, policy) = policy("[acme]");
+        let refused = policy.may_order(&Wish {
+            account: &account(None),
+            identifiers: &[Identifier::dns("www.example.com").unwrap()],
+            profile: None,
+            not_before: None,
+            not_after: None,
+            replaces: None,
+            from: None,
+        });
+        let refused = String::from_utf8(refused.unwrap_err().to_json()).unwrap();
+        assert!(refused.contains("names.dns permits"), "{refused}");
+        let subject = may_finalize(&policy, "CN=other.example.org").unwrap_err();
+        assert!(subject.detail.contains("common-name"), "{subject}");
+        for told in [refused, subject.detail] {
+            assert!(!told.contains("policy.toml"), "{told}");
+        }
     }
 
     #[test]
