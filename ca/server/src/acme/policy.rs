@@ -317,6 +317,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text =
             pq_ca::policy::Policy::default_text(&[".example.org".parse().unwrap()], &[], &[]);
+        let units = "common-name = [\"*\"]\nunit = [\"admins\"]";
+        let text = text.replace("common-name = [\"*\"]", units);
         let text = format!("{text}\n{rest}\n");
         let policy = pq_ca::policy::Policy::parse(&text, "policy.toml").unwrap();
         let issuer = Issuer::self_signed(CertificateBuilder::ca("Example CA"), new_key()).unwrap();
