@@ -69,7 +69,7 @@ async fn main() -> Outcome<()> {
     };
     account.revoke(&revocation).await?;
 
-    account.update_key().await?;
+    let _credentials = account.update_key().await?;
     let request = CertificateSigningRequestDer::from_pem_file("request.pem")?;
     fs::write("pq.pem", obtain(&account, &NewOrder::new(&names).profile("server"), Some(&request)).await?)?;
 
