@@ -108,7 +108,7 @@ fn a_certificate_is_obtained_renewed_and_revoked() {
     let acme = Acme::start(&folder, "");
     let again = acme.obtain("127.0.0.1", "--new-key other.key --out other.pem");
     folder.pqtls(&again).ok();
-    let listed = folder.pqtls("ca list");
+    let listed = folder.pqtls("ca list --json");
     let listed = listed.ok();
     assert_eq!(listed.matches("ACME account").count(), 3, "{listed}");
 }
@@ -131,7 +131,7 @@ fn what_the_policy_forbids_is_refused_with_its_line() {
     ));
     says(&refused, 1, "keys.algorithms permits");
     assert!(!folder.path().join("a.pem").exists());
-    let listed = folder.pqtls("ca list");
+    let listed = folder.pqtls("ca list --json");
     let listed = listed.ok();
     assert!(!listed.contains("ACME account"), "{listed}");
 }
