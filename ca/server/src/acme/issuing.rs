@@ -13,7 +13,6 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
 use pq_x509::verification::classical_algorithms;
 
-use super::telling::told;
 use crate::doors::Issuing;
 
 /// Why there is no certificate.
@@ -124,8 +123,11 @@ fn not_issued(error: AuthorityError) -> NotIssued {
         AuthorityError::Issue(
             IssueError::Sign(_) | IssueError::Randomness(_) | IssueError::WrongKey(_),
         ) => return NotIssued::NotNow(error),
-        AuthorityError::Forbidden(_)
-        | AuthorityError::Issue(_)
+        AuthorityError::Forbidden(forbidden) => {
+            let detail = forbidden.for_applicants();
+            return NotIssued::Refused(Problem::new(ProblemType::BadCsr, detail));
+        }
+        AuthorityError::Issue(_)
         | AuthorityError::Key(_)
         | AuthorityError::OutsidePurposes { .. } => ProblemType::BadCsr,
         AuthorityError::OutsideConstraints { .. } => ProblemType::RejectedIdentifier,
@@ -137,11 +139,7 @@ fn not_issued(error: AuthorityError) -> NotIssued {
         }
         _ => return NotIssued::NotNow(error),
     };
-    let detail = match &error {
-        AuthorityError::Forbidden(forbidden) => told(forbidden),
-        error => error.to_string(),
-    };
-    NotIssued::Refused(Problem::new(kind, detail))
+    NotIssued::Refused(Problem::new(kind, error.to_string()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod door;
 mod external_accounts;
 mod issuing;
 mod policy;
-mod telling;
+mod refusals;
 
 pub use self::door::AcmeDoor;
 pub use self::external_accounts::{ExternalAccounts, ExternalAccountsError};

@@ -7,12 +7,12 @@ use std::sync::{PoisonError, RwLock};
 
 use pq_acme::identifier::Identifier;
 use pq_acme::objects::{ChallengeKind, Meta, RenewalInfo, RevocationReason, Time, Window};
-use pq_acme::problem::{Problem, ProblemType, Subproblem};
+use pq_acme::problem::{Problem, ProblemType};
 use pq_acme::server::{
     Grant, Policy, Registration, RevocationRefusal, RevocationWish, Revoker, Wish, default_renewal,
 };
 use pq_acme::store::{AccountRecord, CertificateRecord, OrderRecord};
-use pq_ca::policy::{AcmeChallenge, Forbidden, Profile, Reason, Wanted};
+use pq_ca::policy::{AcmeChallenge, Profile, Wanted};
 use pq_x509::certificate::{AlternativeName, Certificate};
 use pq_x509::request::VerifiedRequest;
 use pq_x509::revocation::CrlReason;
@@ -20,7 +20,7 @@ use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
 
 use super::external_accounts::ExternalAccounts;
 use super::issuing::wanted;
-use super::telling::{about, told, told_of};
+use super::refusals::refused;
 use crate::clock::Clock;
 use crate::doors::Issuing;
 
@@ -86,7 +86,7 @@ fn check_order(
     let profile = profile.map(named).transpose()?;
     let names: Vec<AlternativeName> = identifiers.iter().cloned().map(Into::into).collect();
     let granted = ca.key.policy().check_acme_order(&names, profile);
-    granted.map_err(|forbidden| refused(&forbidden, &names))
+    granted.map_err(|forbidden| refused(&forbidden))
 }
 
 /// Refuses a subject with more than a common name, which is one of the order's names: whatever else it says, no challenge has
@@ -186,7 +186,7 @@ impl Policy for CaPolicy {
         let checked = ca.key.policy().check(&asked, ca.key.issuer(), now);
         checked
             .map(drop)
-            .map_err(|forbidden| Problem::new(ProblemType::BadCsr, told(&forbidden)))
+            .map_err(|forbidden| Problem::new(ProblemType::BadCsr, forbidden.for_applicants()))
     }
 
     fn revoke(&self, wish: &RevocationWish<'_>) -> Result<(), RevocationRefusal> {
@@ -253,35 +253,6 @@ fn described(profile: Profile) -> &'static str {
         Profile::Client => "TLS clients",
         Profile::ServerAndClient => "TLS servers that are clients, too",
         _ => "any purpose",
-    }
-}
-
-/// What a policy forbids of an order, as a problem: one for each name that it is about.
-fn refused(forbidden: &Forbidden, names: &[AlternativeName]) -> Problem {
-    let all = forbidden.refusals();
-    let of_profile = all.iter().find(|one| {
-        matches!(
-            one.reason(),
-            Reason::AcmeProfile { .. } | Reason::Profile { .. }
-        )
-    });
-    if let Some(one) = of_profile {
-        return Problem::new(ProblemType::InvalidProfile, told_of(one));
-    }
-    let of_names: Vec<_> = all
-        .iter()
-        .filter_map(|one| {
-            Some(Subproblem {
-                kind: ProblemType::RejectedIdentifier,
-                detail: told_of(one),
-                identifier: Some(about(one.reason())?),
-            })
-        })
-        .take(names.len())
-        .collect();
-    match of_names.len() == all.len() {
-        true => Problem::of_identifiers(of_names),
-        false => Problem::new(ProblemType::RejectedIdentifier, told(forbidden)),
     }
 }
 

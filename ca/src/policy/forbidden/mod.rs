@@ -23,6 +23,12 @@ impl Forbidden {
     pub fn refusals(&self) -> &[Refusal] {
         &self.refusals
     }
+
+    /// What to tell somebody who can't change the policy: each [`Refusal::for_applicants`] in a line.
+    pub fn for_applicants(&self) -> String {
+        let all: Vec<_> = self.refusals.iter().map(Refusal::for_applicants).collect();
+        all.join("\n")
+    }
 }
 
 impl fmt::Display for Forbidden {
@@ -78,6 +84,17 @@ impl Refusal {
     /// no policy can permit it.
     pub fn line(&self) -> Option<usize> {
         self.line.as_ref().map(|line| line.number)
+    }
+
+    /// What to tell somebody who can't change the policy: what is forbidden and what to ask for instead, but neither where the
+    /// policy is nor what its lines are.
+    pub fn for_applicants(&self) -> String {
+        match self.reason.words() {
+            Words::Always(sentence) => sentence,
+            Words::OfKey {
+                key, rule, instead, ..
+            } => format!("by the CA's policy, {key} {rule}; {instead}"),
+        }
     }
 
     /// The text of that line, without the spaces around it.

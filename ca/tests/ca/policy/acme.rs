@@ -109,6 +109,18 @@ fn its_lists_permit_less() {
     );
 }
 
+/// Who asks over the network can't change the policy, and is told nothing of its file.
+#[test]
+fn applicants_are_told_what_to_ask_for() {
+    let policy = policy(&text("[acme]\ndns = ['.web.example.org']"));
+    let refused = policy.check_acme_order(&names(&["a.example.com"]), None);
+    assert_eq!(
+        refused.unwrap_err().for_applicants(),
+        "by the CA's policy, names.dns permits \".example.org\", not \"a.example.com\"; ask for another name\n\
+         by the CA's policy, acme.dns permits \".web.example.org\", not \"a.example.com\"; ask for another name"
+    );
+}
+
 /// What `[acme]` permits and `[usages]` doesn't, is not permitted.
 #[test]
 fn it_permits_no_more_than_the_others() {
