@@ -131,7 +131,7 @@ fn is_of_chance(word: &str) -> bool {
     let is_in_brackets = word.starts_with('(');
     let word = word
         .trim_start_matches("(")
-        .trim_end_matches([')', ',', ':', '"']);
+        .trim_end_matches([')', ',', ':', '.', '"']);
     let word = word
         .trim_start_matches('"')
         .trim_start_matches("sha256:")
