@@ -142,14 +142,17 @@ impl<S: Store + 'static> Inner<S> {
         let content_type = request.headers().get(CONTENT_TYPE);
         // What is no text is no type that is known.
         let content_type = content_type.map(|value| value.to_str().unwrap_or("?"));
-        let too_long = vec![0; MAX_BODY_LEN + 1];
+        let too_long;
         let asked = server::Request {
             method: request.method().as_str(),
             target,
             content_type,
             body: match request.body() {
                 Some(body) => body,
-                None => &too_long,
+                None => {
+                    too_long = vec![0; MAX_BODY_LEN + 1];
+                    &too_long
+                }
             },
             from: protection.peer.map(|peer| peer.ip()),
         };
