@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use pq_ca_server::ListSource;
 
-use super::ca::{self, Which};
+use super::ca::{self, ObjectsPlace, Which};
 use super::custody::{KeySource, StorePlace, TransitKey};
 use crate::failure::Failure;
 use crate::files::{self, Destination, NameToWrite, Source};
@@ -114,6 +114,7 @@ fn reading() -> Vec<OfType<Source>> {
         of_type(KeySource::file),
         of_type(Which::file),
         of_type(StorePlace::file),
+        of_type(ObjectsPlace::file),
         of_type(TransitKey::token_file),
         of_type(TransitKey::root_file),
         of_type(|list: &ListSource| list.file().map(|path| Source::File(path.into()))),
@@ -174,10 +175,14 @@ mod tests {
         "pqtls_commands::arguments::name::Subject",
         "pqtls_commands::commands::ca::ca_key::KeyNames",
         "pqtls_commands::commands::ca::init::Domain",
+        "pqtls_commands::commands::ca::move_ledger::Target",
+        "pqtls_commands::commands::ca::serve::ServerUrl",
+        "pqtls_commands::commands::ca::serve::acme::ResolverAddress",
         "pqtls_commands::commands::cert::verify::ExpectedName",
         "pqtls_commands::commands::custody::key_name::KeyLabel",
         "pqtls_commands::commands::custody::key_name::KeyOrVersion",
         "pqtls_commands::commands::custody::key_name::KeyVersion",
+        "pqtls_commands::commands::servers::postgres::DatabaseAddress",
         "pqtls_commands::commands::store::arguments::Grant",
         "pqtls_commands::commands::store::serve::Mount",
         "rustls_pki_types::UnixTime",

@@ -37,6 +37,7 @@ mod which_key;
 use self::issued::CertificateOptions;
 use self::place::Place;
 pub(super) use self::place::folder_by_default;
+pub(super) use self::serve::ObjectsPlace;
 use self::subject_key::SubjectKeyOptions;
 pub(super) use self::which::Which;
 use crate::exit_status::ExitStatus;

@@ -23,6 +23,7 @@ use tokio::task::JoinHandle;
 use super::{never, serving};
 use crate::commands::servers::DatabaseAddress;
 use crate::failure::Failure;
+use crate::files::Source;
 
 /// Where ACME is.
 const PATH: &str = "/acme";
@@ -75,6 +76,16 @@ pub(in crate::commands) enum ObjectsPlace {
     File(PathBuf),
     /// A database, for several.
     Postgres(DatabaseAddress),
+}
+
+impl ObjectsPlace {
+    /// The file, if it is one.
+    pub(in crate::commands) fn file(&self) -> Option<Source> {
+        match self {
+            Self::File(path) => Some(Source::File(path.clone())),
+            Self::Postgres(_) => None,
+        }
+    }
 }
 
 impl FromStr for ObjectsPlace {

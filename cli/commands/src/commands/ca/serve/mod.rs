@@ -27,6 +27,7 @@ use rustls_pq::Profile;
 use rustls_pq::identity::{FilePair, Identities, IdentityFiles, IdentitySet, Watcher};
 use tokio::runtime::Runtime;
 
+pub(in crate::commands) use self::acme::ObjectsPlace;
 use self::acme::{AcmeOptions, Opened};
 use self::keys::Keys;
 use self::watching::keep_watching;
