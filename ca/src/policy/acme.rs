@@ -3,7 +3,7 @@
 //! This room uses [`rules`](super::rules) and [`values`](super::values).
 
 use super::rules::Rules;
-use super::values::{AcmeChallenge, PageUrl, Profile};
+use super::values::{AcmeChallenge, AcmeLimits, PageUrl, Profile};
 
 /// What a policy says of ACME: the table `[acme]` of its file.
 #[derive(Clone, Copy, Debug)]
@@ -41,5 +41,9 @@ impl<'a> AcmePolicy<'a> {
     /// A page about the CA.
     pub fn website(&self) -> Option<&'a PageUrl> {
         self.acme.website()
+    }
+    /// How much clients may do.
+    pub fn limits(&self) -> AcmeLimits {
+        self.acme.limits()
     }
 }

@@ -25,10 +25,10 @@ pub use forbidden::{Forbidden, Reason, Refusal};
 pub use permitted::Permitted;
 use rules::Rules;
 pub use values::{
-    AcmeChallenge, DurationError, EmailPattern, EmailPatternError, KeyAlgorithm, ListUrl,
-    ListUrlError, NamePattern, NamePatternError, Network, NetworkError, PageUrl, PageUrlError,
-    Profile, TextPattern, TextPatternError, UnknownAcmeChallenge, UnknownKeyAlgorithm,
-    UnknownProfile, UriPattern, UriPatternError, parse_duration,
+    AcmeChallenge, AcmeLimits, DurationError, EmailPattern, EmailPatternError, KeyAlgorithm,
+    ListUrl, ListUrlError, NamePattern, NamePatternError, Network, NetworkError, PageUrl,
+    PageUrlError, Profile, Rate, TextPattern, TextPatternError, UnknownAcmeChallenge,
+    UnknownKeyAlgorithm, UnknownProfile, UriPattern, UriPatternError, parse_duration,
 };
 pub use wanted::Wanted;
 

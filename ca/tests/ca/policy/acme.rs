@@ -38,6 +38,32 @@ fn without_the_table_there_is_nothing() {
 }
 
 #[test]
+fn limits_are_those_of_the_file_or_usual_ones() {
+    let usual = policy(&text("[acme]")).acme().unwrap().limits();
+    assert_eq!(usual.pending_orders, 100);
+    assert_eq!(usual.orders_per_domain, None);
+    let own = "[acme.limits]\naccounts-per-address = '3 per 15min'\norders-per-names = 'unlimited'\npending-orders = 7";
+    let own = policy(&text(own)).acme().unwrap().limits();
+    let accounts = own.accounts_per_address.unwrap();
+    assert_eq!((accounts.most, accounts.window.as_secs()), (3, 900));
+    assert_eq!((own.orders_per_names, own.pending_orders), (None, 7));
+    assert_eq!(own.orders_per_address, usual.orders_per_address);
+    for (wrong, told) in [
+        ("orders-per-domain = '5'", "is not a rate"),
+        ("orders-per-domain = 5", "a string"),
+        ("pending-orders = 0", "from 1 to 10000"),
+        ("orders = '5 per 1h'", "unknown key"),
+    ] {
+        let refused = Policy::parse(&text(&format!("[acme.limits]\n{wrong}")), "policy.toml");
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.contains(told) && refused.contains("policy.toml:8"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
 fn an_empty_table_permits_what_the_others_do() {
     let policy = policy(&text("[acme]"));
     let acme = policy.acme().unwrap();
