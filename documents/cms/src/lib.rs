@@ -11,6 +11,8 @@
 //!   trait [`AgreementPublicKey`](pq_keys::agreement::AgreementPublicKey), for keys of ECDH (RFC 5753) and X25519
 //!   (RFC 8418).
 //! * **Decrypting.** An [`Opener`] decrypts a message with the key of one recipient.
+//! * **Certificates alone.** [`encode_certificates`] and [`decode_certificates`] write and read messages without signers,
+//!   in which EST (RFC 7030) hands certificates out.
 //! * **Inspecting.** [`inspect`] shows what a message says about itself, and verifies nothing.
 //! * **PEM.** [`decode_if_pem`] reads messages from PEM, and a [`PemWriter`] writes them as PEM.
 //!
@@ -67,7 +69,7 @@ pub use inspection::{InspectionError, Outline, inspect};
 pub use signed::{
     AttributesGuard, DocumentSigner, SignatureRefusal, SignedDataBuilder, SignedOutline,
     SignerOutline, SigningError, VerificationError, VerificationTime, Verified, VerifiedSigner,
-    Verifier,
+    Verifier, decode_certificates, encode_certificates,
 };
 
 /// The README's program, which is compiled as a documentation test.

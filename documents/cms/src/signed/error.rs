@@ -95,6 +95,11 @@ pub enum VerificationError {
     /// There is no signature.
     #[error("the message has no signature")]
     NoSigner,
+    /// It should have certificates alone (RFC 5652, section 5.2).
+    #[error(
+        "the message has {0}, where certificates alone are expected; it may be a signed message"
+    )]
+    NotCertificatesAlone(&'static str),
     /// There are more signers, certificates or digests than are accepted.
     #[error("the message has more than {limit} {what}, the most that is accepted")]
     TooMany {

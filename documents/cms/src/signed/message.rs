@@ -20,17 +20,17 @@ use crate::identifier::NamedCertificate;
 const MAX_SIGNERS: usize = 1024;
 
 /// How many certificates a message may have.
-const MAX_CERTIFICATES: usize = 1024;
+pub(super) const MAX_CERTIFICATES: usize = 1024;
 
 /// How many hash functions a message may announce. Each hashes all of the content.
 const MAX_DIGESTS: usize = 16;
 
 /// The longest certificate. One signed by SLH-DSA has 50 KB, and room for thousands of names.
-const MAX_CERTIFICATE: usize = 128 * 1024;
+pub(super) const MAX_CERTIFICATE: usize = 128 * 1024;
 
 /// How many bytes all certificates have at most. Once read they take up to 40 times as much memory, if their parts are as
 /// small as parts can be.
-const MAX_CERTIFICATE_BYTES: usize = 3 * 1024 * 1024;
+pub(super) const MAX_CERTIFICATE_BYTES: usize = 3 * 1024 * 1024;
 
 /// How many bytes all signers have at most. They are kept about as they are, and nothing in them is read into more than
 /// that.

@@ -5,6 +5,7 @@
 //! [`identifier`](crate::identifier).
 
 mod attributes;
+mod certificates;
 mod content;
 mod error;
 mod guard;
@@ -14,6 +15,7 @@ mod signer_info;
 mod signing;
 mod verification;
 
+pub use certificates::{decode_certificates, encode_certificates};
 pub use error::{SignatureRefusal, SigningError, VerificationError};
 pub use guard::AttributesGuard;
 pub(crate) use outline::outline;

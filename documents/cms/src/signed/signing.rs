@@ -404,20 +404,27 @@ impl<'k> SignedDataBuilder<'k> {
             return Ok(signers);
         }
         let of_signers = self.signers.iter().map(|signer| signer.certificate);
-        let mut certificates: Vec<Vec<u8>> = Vec::new();
-        for certificate in of_signers.chain(self.certificates.iter().copied()) {
-            let der = certificate.der().to_vec();
-            if !certificates.contains(&der) {
-                certificates.push(der);
-            }
-        }
-        let certificates = set_of(tag::context_constructed(0), certificates);
+        let certificates = certificate_set(of_signers.chain(self.certificates.iter().copied()));
         Ok([certificates, signers].concat())
     }
 }
 
+/// The field `certificates` of a SignedData, with each of these once.
+pub(super) fn certificate_set<'c>(
+    certificates: impl IntoIterator<Item = &'c Certificate>,
+) -> Vec<u8> {
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    for certificate in certificates {
+        let der = certificate.der().to_vec();
+        if !all.contains(&der) {
+            all.push(der);
+        }
+    }
+    set_of(tag::context_constructed(0), all)
+}
+
 /// A SET OF values, sorted as DER requires.
-fn set_of(tag: u8, mut values: Vec<Vec<u8>>) -> Vec<u8> {
+pub(super) fn set_of(tag: u8, mut values: Vec<Vec<u8>>) -> Vec<u8> {
     values.sort_unstable();
     let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
     tlv(tag, &values)

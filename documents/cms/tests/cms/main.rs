@@ -2,6 +2,7 @@
 
 mod attributes_as_content;
 mod bytes;
+mod certificates_alone;
 mod enveloped;
 mod hostile;
 mod hostile_envelopes;
