@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::io::{self, BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
@@ -71,18 +71,29 @@ impl Drop for Serving {
 
 /// The status and the body of an answer over plain HTTP.
 pub(crate) fn ask(port: u16, line: &str, fields: &str, body: &[u8]) -> (u16, Vec<u8>) {
+    try_ask(port, line, fields, body).unwrap()
+}
+
+/// The same of a server that may be gone.
+pub(crate) fn try_ask(
+    port: u16,
+    line: &str,
+    fields: &str,
+    body: &[u8],
+) -> io::Result<(u16, Vec<u8>)> {
     let head = format!(
         "{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n{fields}\r\n",
         body.len()
     );
-    let mut tcp = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    tcp.set_read_timeout(Some(PATIENCE)).unwrap();
-    tcp.write_all(&[head.as_bytes(), body].concat()).unwrap();
+    let mut tcp = TcpStream::connect(("127.0.0.1", port))?;
+    tcp.set_read_timeout(Some(PATIENCE))?;
+    tcp.write_all(&[head.as_bytes(), body].concat())?;
     let mut all = Vec::new();
-    tcp.read_to_end(&mut all).unwrap();
-    let end = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    tcp.read_to_end(&mut all)?;
+    let end = all.windows(4).position(|four| four == b"\r\n\r\n");
+    let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
     let status = core::str::from_utf8(&all[9..12]).unwrap().parse().unwrap();
-    (status, all[end + 4..].to_vec())
+    Ok((status, all[end + 4..].to_vec()))
 }
 
 /// What the server says of a certificate in a file.

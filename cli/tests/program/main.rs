@@ -10,6 +10,8 @@ mod bench;
 mod ca;
 #[cfg(unix)]
 mod ca_acme;
+#[cfg(unix)]
+mod ca_fleet;
 mod ca_in_store;
 mod ca_served;
 mod certificates;
