@@ -12,7 +12,7 @@ pub struct Settings {
     pub authorization_lifetime: Duration,
     /// Whether later orders of an account use its valid authorizations.
     pub reuses_authorizations: bool,
-    /// How long work may take until somebody else takes it up: two minutes.
+    /// How long work may take until somebody else takes it up: half a minute. What is done twice has one result.
     pub work_time: Duration,
     /// How long clients shall wait before they ask again: two seconds.
     pub poll_interval: Duration,
@@ -31,7 +31,7 @@ impl Default for Settings {
             order_lifetime: days(7),
             authorization_lifetime: days(30),
             reuses_authorizations: true,
-            work_time: Duration::from_secs(120),
+            work_time: Duration::from_secs(30),
             poll_interval: Duration::from_secs(2),
             max_identifiers: 100,
             max_contacts: 10,

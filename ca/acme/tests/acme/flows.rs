@@ -456,7 +456,7 @@ fn work_that_nobody_finished_is_taken_up() {
     }
     let take_up = || world.server.take_up(world.now(), 10).unwrap();
     assert_eq!(take_up().len(), 0);
-    world.wait(121);
+    world.wait(31);
     let work = take_up();
     assert_eq!(work.len(), 3);
     assert_eq!(take_up().len(), 0);
@@ -467,14 +467,14 @@ fn work_that_nobody_finished_is_taken_up() {
         .finalize(&order, &csr(&names, &ed25519()))
         .work
         .unwrap();
-    world.wait(121);
+    world.wait(31);
     let mut second = take_up();
     assert_eq!((second.len(), take_up().len()), (1, 0));
     world.work(second.pop());
     world.work(Some(first));
     assert_eq!(world.ca().issued(), 1);
     assert_eq!(json(&client.post(&url, ""))["status"], "valid");
-    world.wait(121);
+    world.wait(31);
     assert_eq!(take_up().len(), 0);
 }
 

@@ -103,10 +103,10 @@ impl<S: Store + 'static> AcmeDoor<S> {
         self.inner.server.policy().replace_accounts(accounts);
     }
 
-    /// Takes up what somebody began and did not finish, now and then.
+    /// Takes up what somebody began and did not finish: at once, since it may have been this process before it was started
+    /// anew, and now and then.
     pub async fn keep(self: Arc<Self>) -> Infallible {
         loop {
-            tokio::time::sleep(LOOK_EVERY).await;
             let inner = self.inner.clone();
             let looked = tokio::task::spawn_blocking(move || {
                 let now = inner.time();
@@ -122,6 +122,7 @@ impl<S: Store + 'static> AcmeDoor<S> {
             if let Err(error) = looked.await {
                 tracing::error!(%error, "looking for work that was left was broken off");
             }
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 }
