@@ -3,6 +3,7 @@
 //! This room uses `time`, and nothing else of this crate.
 
 mod acme;
+mod est;
 mod file;
 mod forbidden;
 mod permitted;
@@ -18,6 +19,7 @@ use pq_x509::pki_types::UnixTime;
 use sha2::{Digest, Sha256};
 
 pub use acme::AcmePolicy;
+pub use est::EstPolicy;
 pub use file::PolicyError;
 use file::Source;
 use forbidden::Findings;
@@ -92,6 +94,9 @@ impl Policy {
         rules.validity.check_settings(&source)?;
         if let Some(acme) = &rules.acme {
             acme.check_settings(&source)?;
+        }
+        if let Some(est) = &rules.est {
+            est.check_settings(&source)?;
         }
         Ok(Self {
             source,
@@ -175,6 +180,31 @@ impl Policy {
         };
         findings.into_result(&self.source)?;
         Ok(chosen.unwrap_or(Profile::Server))
+    }
+
+    /// What devices may get by EST, or `None` if the file has no table `[est]`, and so they get nothing.
+    pub fn est(&self) -> Option<EstPolicy<'_>> {
+        EstPolicy::of(&self.rules)
+    }
+
+    /// Checks whether a user, or without one whoever has a certificate with these names, may get a certificate by EST, of the
+    /// wanted profile or else the default one. Returns the profile. [`check`](Self::check) the whole certificate, too.
+    ///
+    /// # Errors
+    ///
+    /// [`Forbidden`], which lists everything that the table `[est]` forbids.
+    pub fn check_est(&self, wanted: &Wanted, user: Option<&str>) -> Result<Profile, Forbidden> {
+        let mut findings = Findings::default();
+        let permitted = self.rules.usages.permitted();
+        let chosen = match &self.rules.est {
+            Some(est) => est.check(wanted, user, permitted, &mut findings),
+            None => {
+                findings.add_always(Reason::NoEst);
+                None
+            }
+        };
+        findings.into_result(&self.source)?;
+        Ok(chosen.unwrap_or(Profile::Client))
     }
 
     /// How long revocation lists are valid.

@@ -132,6 +132,41 @@ pub enum Reason {
     },
     /// The policy has no table `[acme]`.
     NoAcme,
+    /// `est.dns` has no pattern that includes the DNS name.
+    EstName {
+        /// The name that was asked for.
+        name: String,
+        /// What is permitted by EST.
+        permitted: Vec<NamePattern>,
+    },
+    /// `est.ip` has no network that includes the address.
+    EstAddress {
+        /// The address that was asked for.
+        address: IpAddr,
+        /// What is permitted by EST.
+        permitted: Vec<Network>,
+    },
+    /// `est.profiles` lacks the profile, or `usages.profiles` does.
+    EstProfile {
+        /// What was asked for.
+        profile: Profile,
+        /// What is permitted by EST.
+        permitted: Vec<Profile>,
+    },
+    /// The user's table in `est.users` does not permit the name.
+    EstUserName {
+        /// The user.
+        user: String,
+        /// The name that was asked for.
+        name: String,
+    },
+    /// There is a table `[est.users]`, which has no table for the user.
+    EstUser {
+        /// The user.
+        user: String,
+    },
+    /// The policy has no table `[est]`.
+    NoEst,
 
     /// No policy permits a text that is not a DNS name.
     NotADnsName(String),
@@ -368,6 +403,46 @@ impl Reason {
             }
             Self::NoAcme => Words::Always(
                 "the CA's policy has no table [acme], without which nobody gets a certificate by ACME".into(),
+            ),
+            Self::EstName { name, permitted } => {
+                let name = quoted(name);
+                Words::OfKey {
+                    key: "est.dns",
+                    rule: permits(permitted, "no DNS name", &name),
+                    instead: "ask for another name",
+                    setting: format!("dns = [{name}]"),
+                }
+            }
+            Self::EstAddress { address, permitted } => {
+                let address = format!("\"{address}\"");
+                Words::OfKey {
+                    key: "est.ip",
+                    rule: permits(permitted, "no address", &address),
+                    instead: "ask for another address",
+                    setting: format!("ip = [{address}]"),
+                }
+            }
+            Self::EstProfile { profile, permitted } => {
+                let profile = format!("\"{profile}\"");
+                Words::OfKey {
+                    key: "est.profiles",
+                    rule: permits(permitted, "no profile", &profile),
+                    instead: "ask for another profile",
+                    setting: format!("profiles = [{profile}], if usages.profiles has it, too,"),
+                }
+            }
+            Self::EstUserName { user, name } => Words::OfKey {
+                key: "est.users",
+                rule: format!("permits user {} other names, not {}", quoted(user), quoted(name)),
+                instead: "ask for the user's own names",
+                setting: format!("{} among the names of {}", quoted(name), quoted(user)),
+            },
+            Self::EstUser { user } => Words::Always(format!(
+                "the CA's policy has the table [est.users], and no names for user {} in it",
+                quoted(user)
+            )),
+            Self::NoEst => Words::Always(
+                "the CA's policy has no table [est], without which nobody gets a certificate by EST".into(),
             ),
 
             Self::NotADnsName(name) => Words::Always(format!(

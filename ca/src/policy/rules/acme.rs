@@ -3,10 +3,11 @@
 use pq_x509::certificate::AlternativeName;
 use serde::Deserialize;
 
+use super::narrower::{Narrower, listed_profiles, refuse_responders};
 use crate::policy::file::{List, Number, PolicyError, Setting, Source, table};
 use crate::policy::forbidden::{Findings, Reason};
 use crate::policy::values::{
-    AcmeChallenge, AcmeLimits, AskedName, NamePattern, Network, PageUrl, Profile, Rate, RateLimit,
+    AcmeChallenge, AcmeLimits, NamePattern, Network, PageUrl, Profile, Rate, RateLimit,
 };
 
 /// What clients may get by ACME, within what the other tables permit.
@@ -75,16 +76,7 @@ impl Limits {
 impl Acme {
     /// Checks that no setting hands out what stands for the CA itself.
     pub(crate) fn check_settings(&self, source: &Source) -> Result<(), PolicyError> {
-        let lists_responders = self.profiles.items().contains(&Profile::OcspResponder);
-        match self.profiles.offset() {
-            Some(offset) if lists_responders => Err(PolicyError::new(
-                source,
-                offset,
-                "acme.profiles has \"ocsp-responder\": such a certificate answers in place of the CA, and whoever has a \
-                 name could get it; take it from the list",
-            )),
-            _ => Ok(()),
-        }
+        refuse_responders("acme.profiles", &self.profiles, source)
     }
 
     /// The names and the profile of an order, which the other tables permit. Returns the profile.
@@ -95,58 +87,29 @@ impl Acme {
         permitted: &[Profile],
         findings: &mut Findings,
     ) -> Option<Profile> {
-        for name in names {
-            match name {
-                AlternativeName::Dns(name) if self.dns.get().is_some() => {
-                    let patterns = self.dns.items();
-                    let asked = AskedName::read(name);
-                    let includes = |asked| patterns.iter().any(|one| one.includes(asked));
-                    if !asked.as_ref().is_some_and(includes) {
-                        let reason = Reason::AcmeName {
-                            name: name.clone(),
-                            permitted: patterns.to_vec(),
-                        };
-                        findings.add(self.dns.offset(), reason);
-                    }
-                }
-                AlternativeName::Ip(address) if self.ip.get().is_some() => {
-                    let networks = self.ip.items();
-                    if !networks.iter().any(|network| network.includes(*address)) {
-                        let reason = Reason::AcmeAddress {
-                            address: *address,
-                            permitted: networks.to_vec(),
-                        };
-                        findings.add(self.ip.offset(), reason);
-                    }
-                }
-                _ => {}
-            }
-        }
-        let offered = self.profiles(permitted);
-        let profile = asked.or_else(|| offered.first().copied());
-        match profile {
-            Some(profile) if offered.contains(&profile) => Some(profile),
-            _ => {
-                let reason = Reason::AcmeProfile {
-                    profile: profile.unwrap_or(Profile::Server),
-                    permitted: offered,
-                };
-                findings.add(self.profiles.offset(), reason);
-                None
-            }
-        }
+        let narrower = Narrower {
+            dns: &self.dns,
+            ip: &self.ip,
+            profiles: &self.profiles,
+        };
+        narrower.check_names(
+            names,
+            |name, permitted| Reason::AcmeName { name, permitted },
+            |address, permitted| Reason::AcmeAddress { address, permitted },
+            findings,
+        );
+        narrower.check_profile(
+            asked,
+            &self.profiles(permitted),
+            |profile, permitted| Reason::AcmeProfile { profile, permitted },
+            findings,
+        )
     }
 
     /// The profiles that clients may name, the default first, of those that `usages.profiles` permits.
     pub(crate) fn profiles(&self, permitted: &[Profile]) -> Vec<Profile> {
         const USUAL: [Profile; 3] = [Profile::Server, Profile::Client, Profile::ServerAndClient];
-        let own = self.profiles.get().map(|_| self.profiles.items());
-        let (in_order, others) = match own {
-            Some(own) => (own, permitted),
-            None => (permitted, &USUAL[..]),
-        };
-        let both = in_order.iter().filter(|one| others.contains(one));
-        both.copied().collect()
+        listed_profiles(&self.profiles, &USUAL, permitted)
     }
 
     /// The challenges that there are.

@@ -4,8 +4,10 @@
 //! [`values`](super::values) and [`file`](super::file).
 
 mod acme;
+mod est;
 mod keys;
 mod names;
+mod narrower;
 mod status;
 mod subject;
 mod usages;
@@ -15,6 +17,7 @@ use serde::Deserialize;
 
 use super::file::{optional_table, table};
 pub(crate) use acme::Acme;
+pub(crate) use est::Est;
 use keys::Keys;
 use names::Names;
 pub(crate) use status::Status;
@@ -47,4 +50,6 @@ pub(crate) struct Rules {
     pub(crate) ocsp: Status,
     #[serde(deserialize_with = "optional_table")]
     pub(crate) acme: Option<Acme>,
+    #[serde(deserialize_with = "optional_table")]
+    pub(crate) est: Option<Est>,
 }

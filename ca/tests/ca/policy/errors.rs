@@ -20,7 +20,7 @@ fn errors_say_where_and_what_to_write() {
         (
             "[name]\ndns = []",
             "1:2: unknown key `name`, expected one of `names`, `subject`, `keys`, `validity`, \
-             `usages`, `revocation-lists`, `ocsp`, `acme`",
+             `usages`, `revocation-lists`, `ocsp`, `acme`, `est`",
         ),
         (
             "[names]\n\n  dsn = []",

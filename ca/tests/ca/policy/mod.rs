@@ -3,6 +3,7 @@
 mod acme;
 mod default_text;
 mod errors;
+mod est;
 mod keys;
 mod names;
 mod properties;
