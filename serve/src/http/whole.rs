@@ -37,7 +37,7 @@ const ARRIVAL: Duration = Duration::from_secs(60);
 const DEPARTURE: Duration = Duration::from_secs(60);
 
 /// Answers each request once its body is in memory, by a function that may block: it runs on a thread for that, so that no
-/// other connection waits for it.
+/// other connection waits for it. Those that can be answered at once need no thread: [`promptly`](Self::promptly) says which.
 ///
 /// So many run at once as [`new`](Self::new) is told; others wait, and [`Limits::connection`](crate::Limits::connection) ends
 /// their wait. All bodies that are read or worked on have at most 64 MiB together, or what [`bodies_len`](Self::bodies_len)
@@ -74,6 +74,7 @@ const DEPARTURE: Duration = Duration::from_secs(60);
 /// ```
 pub struct WholeRequests<F> {
     answer: Arc<F>,
+    prompt: Option<Box<Prompt>>,
     max_body_len: usize,
     who: Option<Box<Who>>,
     places: Shares,
@@ -81,6 +82,9 @@ pub struct WholeRequests<F> {
     answers: Arc<Shares>,
     departure: Duration,
 }
+
+type Prompt =
+    dyn Fn(&Request<Option<Bytes>>, &Protection, &Client) -> Option<Response<Bytes>> + Send + Sync;
 
 type Who = dyn Fn(&Parts, &Protection) -> Result<String, Box<Response<Bytes>>> + Send + Sync;
 
@@ -94,7 +98,11 @@ impl<F> fmt::Debug for WholeRequests<F> {
 
 /// The client of a request that is being answered.
 #[derive(Debug)]
-pub struct Client {
+pub struct Client(Option<Waiting>);
+
+/// A client for which a thread works.
+#[derive(Debug)]
+struct Waiting {
     /// Its sender is dropped when nobody waits any more.
     waiting: watch::Receiver<()>,
     name: Option<String>,
@@ -104,17 +112,30 @@ pub struct Client {
 }
 
 impl Client {
+    /// One that gets its answer at once, or from a thread.
+    const PROMPT: Self = Self(None);
+
     /// Whether it is gone, so that nobody waits for the answer. Long work asks this now and then.
     pub fn is_gone(&self) -> bool {
-        self.waiting.has_changed().is_err()
+        let waiting = self.0.as_ref();
+        waiting.is_some_and(|client| client.waiting.has_changed().is_err())
     }
 
     /// Waits until there is room for an answer that takes this many bytes of memory while it is made, in place of what was
     /// reserved before; at most 10 seconds, and no longer than the client does. Returns whether there is. Once the answer is
     /// there, it takes its own length, until the client has read it. One that would take more than a client may have takes
-    /// all of that.
+    /// all of that. An answer [at once](WholeRequests::promptly) has no room, and this doesn't wait there.
     #[must_use]
     pub fn reserve(&self, len: usize) -> bool {
+        match &self.0 {
+            Some(waiting) => waiting.reserve(len),
+            None => len <= SHORT,
+        }
+    }
+}
+
+impl Waiting {
+    fn reserve(&self, len: usize) -> bool {
         // Not while it waits: it would wait for itself.
         drop(self.take_room());
         if len <= SHORT {
@@ -165,6 +186,7 @@ where
     pub fn new(max_body_len: usize, at_once: usize, answer: F) -> Self {
         Self {
             answer: answer.into(),
+            prompt: None,
             max_body_len,
             who: None,
             places: Shares::new(at_once, 1),
@@ -210,6 +232,37 @@ where
         }
     }
 
+    /// Asks this function first, on the task of the connection. What it answers, in at most 16 KiB, needs no thread, which costs
+    /// more than short work; if it gives `None`, the request goes to a thread as all others do. It must neither block nor
+    /// compute for long, as other connections wait meanwhile: some 100 microseconds, and nothing that may take much more. It
+    /// must have changed nothing if it gives `None`. Places and room for bodies are taken as for others.
+    ///
+    /// ```
+    /// use hyper::body::Bytes;
+    /// use hyper::{Method, Request, Response};
+    /// use pq_serving::{Client, Protection, WholeRequests};
+    ///
+    /// # let answer = |_: Request<Option<Bytes>>, _: &Protection, _: &Client| Response::new(Bytes::new());
+    /// let promptly = |request: &Request<Option<Bytes>>, _: &Protection, _: &Client| {
+    ///     (request.method() == Method::HEAD).then(|| Response::new(Bytes::new()))
+    /// };
+    /// let handler = WholeRequests::new(1 << 20, 16, answer).promptly(promptly);
+    /// # fn is_handler(_: impl pq_serving::Handler) {}
+    /// # is_handler(handler);
+    /// ```
+    pub fn promptly(
+        self,
+        prompt: impl Fn(&Request<Option<Bytes>>, &Protection, &Client) -> Option<Response<Bytes>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self {
+            prompt: Some(Box::new(prompt)),
+            ..self
+        }
+    }
+
     async fn reply(
         &self,
         head: Parts,
@@ -221,8 +274,8 @@ where
             Some(Ok(client)) => Some(client),
             None => None,
         };
-        let client = client.as_deref();
-        let name = client.map(str::to_owned);
+        let name = client;
+        let client = name.as_deref();
         let room = match self.room(body) {
             // There is none, or it is too long and not read.
             None | Some(0) => None,
@@ -240,21 +293,28 @@ where
             // There are always some.
             return status(StatusCode::SERVICE_UNAVAILABLE);
         };
+        let request = Request::from_parts(head, whole);
+        let prompt = self.prompt.as_ref();
+        if let Some(response) =
+            prompt.and_then(|prompt| prompt(&request, &protection, &Client::PROMPT))
+        {
+            return response;
+        }
         let (answer, departure) = (self.answer.clone(), self.departure);
         let (_waiting, waiting) = watch::channel(());
-        let client = Client {
+        let client = Client(Some(Waiting {
             waiting,
             name,
             answers: self.answers.clone(),
             room: Mutex::default(),
             runtime: Handle::current(),
-        };
+        }));
         let answering = spawn_blocking(move || {
             // They are free again when the thread is, also if nobody waits for the answer any more.
             let _held = (place, room);
-            let request = Request::from_parts(head, whole);
             let response = answer(request, &protection, &client);
-            in_room(response, client.take_room(), departure)
+            let room = client.0.as_ref().and_then(Waiting::take_room);
+            in_room(response, room, departure)
         });
         answering.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a request has no answer");

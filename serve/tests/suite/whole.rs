@@ -136,6 +136,54 @@ async fn bodies_of_nobody_are_not_read() {
     assert_eq!(answer.header("connection"), Some("close"));
 }
 
+/// What is answered at once: a body of one byte, if there may be an answer of so many bytes.
+fn prompt(
+    len: usize,
+) -> impl Fn(&Request<Option<Bytes>>, &Protection, &Client) -> Option<Response<Bytes>> {
+    move |request, _, client| {
+        let is_short = request.body().as_ref().is_some_and(|body| body.len() == 1);
+        let is_prompt = is_short && client.reserve(len) && !client.is_gone();
+        is_prompt.then(|| response(201).map(|_| vec![b'x'; len].into()))
+    }
+}
+
+/// The runtime of this test has one thread.
+#[tokio::test]
+async fn prompt_answers_wait_for_no_thread() {
+    let held = Held::new();
+    let handler = WholeRequests::new(BODY, 2, held.answer())
+        .only_for(who)
+        .promptly(prompt(16 * 1024));
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    let client = client(&server).await;
+    assert_eq!(post(&client, Some("a"), 1).await.unwrap(), 201);
+    assert_eq!(post(&client, None, 1).await.unwrap(), 403);
+    // This one has the only place of its client, and a thread.
+    let slow = post(&client, Some("a"), 2);
+    until("one runs", || held.running() == 1).await;
+    let waiting = post(&client, Some("a"), 1);
+    for _ in 0..10 {
+        assert_eq!(post(&client, Some("b"), 1).await.unwrap(), 201);
+    }
+    assert!(!waiting.is_finished() && held.running() == 1);
+    held.go.add_permits(1);
+    assert_eq!(slow.await.unwrap(), 200);
+    assert_eq!(waiting.await.unwrap(), 201);
+    // A body that is too long is none.
+    assert_eq!(post(&client, Some("a"), BODY + 1).await.unwrap(), 200);
+}
+
+#[tokio::test]
+async fn a_prompt_answer_is_short() {
+    let held = Held::new();
+    held.go.add_permits(1);
+    let handler = WholeRequests::new(BODY, 2, held.answer()).promptly(prompt(16 * 1024 + 1));
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    let client = client(&server).await;
+    // There is no room for it, so it comes from a thread.
+    assert_eq!(post(&client, None, 1).await.unwrap(), 200);
+}
+
 /// More than the buffers of a connection hold, and no more than is dropped.
 const LONG: usize = 14 << 20;
 
