@@ -15,6 +15,9 @@ use crate::name::{InvalidName, KeyName};
 use crate::policy::{Policy, Principal};
 use crate::store::{Rotated, RotationEnded, Store, StoreError};
 
+/// The most bytes of a body that is answered promptly: what is hashed for a signature takes time.
+const MAX_PROMPT_LEN: usize = 16 * 1024;
+
 /// A request, as far as the door reads it.
 #[derive(Clone, Copy, Default)]
 pub struct Request<'a> {
@@ -227,11 +230,18 @@ impl Door {
 
     /// Answers a request. It may wait for the storage.
     pub fn answer(&self, request: &Request<'_>) -> Response {
-        let replied = match self.enter(request) {
-            Ok((path, authenticated)) => self.reply(request, path, &authenticated),
-            Err(response) => return response,
-        };
-        replied.unwrap_or_else(Response::from)
+        self.reply(request, dispatch)
+    }
+
+    /// The answer, if it waits for nothing and takes some 100 microseconds at most: a signature by a key that is in memory and
+    /// signs quickly, such as one of ML-DSA, whose uses are not audited one by one. `None` says that [`answer`](Self::answer)
+    /// has to be asked, on a thread that may block; nothing was done then. It asks neither the storage nor a token, and takes
+    /// no lock that a commit holds. [`Request::room`] may not wait here.
+    pub fn answer_promptly(&self, request: &Request<'_>) -> Option<Response> {
+        match request.body.len() {
+            ..=MAX_PROMPT_LEN => self.reply(request, dispatch_promptly),
+            _ => None,
+        }
     }
 
     /// The path under `/v1/`, and who asks for it.
@@ -246,14 +256,24 @@ impl Door {
         Ok((path, authenticated.ok_or_else(Refusal::denied)?))
     }
 
-    fn reply(
+    /// What `dispatch` says, or what is said before it is asked.
+    fn reply<R: From<Response>>(&self, request: &Request<'_>, dispatch: Dispatch<R>) -> R {
+        let replied = match self.enter(request) {
+            Ok((path, authenticated)) => self.find(request, path, &authenticated, dispatch),
+            Err(response) => return response.into(),
+        };
+        replied.unwrap_or_else(|refusal| Response::from(refusal).into())
+    }
+
+    fn find<R: From<Response>>(
         &self,
         request: &Request<'_>,
         path: &str,
         authenticated: &Authenticated,
-    ) -> Result<Response, Refusal> {
+        dispatch: Dispatch<R>,
+    ) -> Result<R, Refusal> {
         if request.body.len() > self.max_body_len {
-            return Ok(Self::too_long());
+            return Ok(Self::too_long().into());
         }
         // What would be another key in Vault, or no key in the clear, is not done in another way.
         if request
@@ -275,7 +295,7 @@ impl Door {
         let operation = Operation::of(request.method, request.query);
         if path == "auth/token/lookup-self" {
             return match operation {
-                Some(Operation::Read) => system::lookup_self(authenticated),
+                Some(Operation::Read) => system::lookup_self(authenticated).map(R::from),
                 _ => Err(Refusal::unsupported()),
             };
         }
@@ -319,6 +339,23 @@ impl Door {
 
 fn unknown() -> Refusal {
     Refusal::new(404, "no handler for this route")
+}
+
+/// What becomes of a request under a mount.
+type Dispatch<R> = fn(&Call<'_>, Resource<'_>, Operation) -> Result<R, Refusal>;
+
+/// Does what is asked for, if that waits for nothing.
+fn dispatch_promptly(
+    call: &Call<'_>,
+    resource: Resource<'_>,
+    operation: Operation,
+) -> Result<Option<Response>, Refusal> {
+    match (resource, operation) {
+        (Resource::Sign { name, hash }, Operation::Write) => {
+            signing::sign_promptly(call, &call.name(name)?, hash)
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Does what is asked for, if there is something to be done.

@@ -2,7 +2,8 @@
 //!
 //! A [`Door`] gets the method, path, tokens and body of a request, and gives back a status and JSON, so that existing clients
 //! of Transit work unchanged with a [`Store`](crate::Store). Who reads requests from connections is up to the program. Everything here may
-//! wait for the store's storage, so a server calls it on a thread that may block.
+//! wait for the store's storage, so a server calls it on a thread that may block. What waits for nothing, such as most
+//! signatures, [`Door::answer_promptly`] answers without one.
 //!
 //! | method and path, under `/v1/` | what it does | verb |
 //! |---|---|---|

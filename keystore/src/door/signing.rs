@@ -419,29 +419,15 @@ pub(super) fn sign(
 ) -> Result<Response, Refusal> {
     let found = call.store.algorithm(call.principal, Verb::Sign, name);
     let algorithm = found.map_err(|error| no_key(error, "signing"))?;
-    let body: Sign<'_> = body::read(call.body)?;
-    call.check_named(name, &body.name)?;
-    let manner = Manner {
-        hash: hash
-            .or_else(|| said(&body.hash_algorithm))
-            .or_else(|| said(&body.algorithm)),
-        prehashed: is_set(body.prehashed),
-        signature_algorithm: said(&body.signature_algorithm),
-        marshaling: said(&body.marshaling_algorithm),
-    };
-    check_salt(&body.salt_length)?;
-    let kind = manner.kind(algorithm)?;
-    let version = body.key_version.and_then(Number::version);
-    let len = signature_len(algorithm);
-    let len = len + base64_len(len);
-    let Some(items) = not_both(body.batch_input, &body.input)? else {
-        let message = message(kind, &body.input, &body.context, &body.signature_context)?;
-        let input = message.input()?;
-        call.reserve(len)?;
-        let signed = sign_one(call, name, version, input);
-        return Response::data(&Item::signed(
-            signed.map_err(|error| no_key(error, "signing"))?,
-        ));
+    let asked = ToSign::read(call, name, hash, algorithm)?;
+    let (kind, version, len) = (asked.kind, asked.version, asked.len);
+    let items = match asked.messages {
+        Messages::One(message) => {
+            let input = message.input()?;
+            call.reserve(len)?;
+            return one(sign_one(call, name, version, input));
+        }
+        Messages::Batch(items) => items,
     };
     let repeats = items.iter().any(|item| item.reference.is_some());
     call.reserve_batch(items.len(), len, repeats)?;
@@ -475,6 +461,83 @@ pub(super) fn sign(
     call.check_client()?;
     let results = signed.into_iter().map(|signed| signed.map(Item::signed));
     batch(results, references, Item::unsigned)
+}
+
+/// Signs one message by a key that is at hand and signs quickly.
+pub(super) fn sign_promptly(
+    call: &Call<'_>,
+    name: &KeyName,
+    hash: Option<&str>,
+) -> Result<Option<Response>, Refusal> {
+    let Some(key) = call.store.at_hand(call.principal, name) else {
+        return Ok(None);
+    };
+    let asked = ToSign::read(call, name, hash, key.algorithm())?;
+    let (None, Messages::One(message)) = (asked.version, &asked.messages) else {
+        return Ok(None);
+    };
+    if !(call.room)(asked.len) {
+        return Ok(None);
+    }
+    let signed = key.sign(call.principal, message.input()?).transpose();
+    signed.map(one).transpose()
+}
+
+/// What a body asks to be signed.
+struct ToSign<'a> {
+    kind: Kind,
+    version: Option<Version>,
+    /// How long a signature is, as bytes and in the answer.
+    len: usize,
+    messages: Messages<'a>,
+}
+
+enum Messages<'a> {
+    One(Message),
+    Batch(Vec<SignItem<'a>>),
+}
+
+impl<'a> ToSign<'a> {
+    fn read(
+        call: &Call<'a>,
+        name: &KeyName,
+        hash: Option<&str>,
+        algorithm: AnyAlgorithm,
+    ) -> Result<Self, Refusal> {
+        let body: Sign<'a> = body::read(call.body)?;
+        call.check_named(name, &body.name)?;
+        let manner = Manner {
+            hash: hash
+                .or_else(|| said(&body.hash_algorithm))
+                .or_else(|| said(&body.algorithm)),
+            prehashed: is_set(body.prehashed),
+            signature_algorithm: said(&body.signature_algorithm),
+            marshaling: said(&body.marshaling_algorithm),
+        };
+        check_salt(&body.salt_length)?;
+        let kind = manner.kind(algorithm)?;
+        let signature_len = signature_len(algorithm);
+        Ok(Self {
+            kind,
+            version: body.key_version.and_then(Number::version),
+            len: signature_len + base64_len(signature_len),
+            messages: match not_both(body.batch_input, &body.input)? {
+                Some(items) => Messages::Batch(items),
+                None => Messages::One(message(
+                    kind,
+                    &body.input,
+                    &body.context,
+                    &body.signature_context,
+                )?),
+            },
+        })
+    }
+}
+
+/// The answer about one message.
+fn one(signed: Result<Signed, StoreError>) -> Result<Response, Refusal> {
+    let signed = signed.map_err(|error| no_key(error, "signing"))?;
+    Response::data(&Item::signed(signed))
 }
 
 /// The length of the longest signature.

@@ -403,8 +403,8 @@ impl Inner {
         Duration::from_millis(self.since_start().saturating_sub(reached))
     }
 
-    /// Whether a key in memory may be used now.
-    pub(super) fn check_reached(&self, key: &CachedKey) -> Result<(), StoreError> {
+    /// Whether the storage was reached so lately that a key in memory may be used, as far as that is known without asking it.
+    pub(super) fn was_reached(&self, key: &CachedKey) -> Result<bool, StoreError> {
         {
             let problem = self.problem.read().unwrap_or_else(PoisonError::into_inner);
             if let Some(replaced) = problem.as_ref().and_then(|known| known.replaced.clone()) {
@@ -415,7 +415,12 @@ impl Inner {
             WhenAway::Refuse => SILENCE,
             WhenAway::UseFor(time) => time.max(SILENCE),
         };
-        if self.silence() <= permitted {
+        Ok(self.silence() <= permitted)
+    }
+
+    /// Whether a key in memory may be used now.
+    pub(super) fn check_reached(&self, key: &CachedKey) -> Result<(), StoreError> {
+        if self.was_reached(key)? {
             return Ok(());
         }
         // The thread may only be late: it is asked for before anything is refused. But one use asks, and the others wait for
@@ -423,7 +428,7 @@ impl Inner {
         match self.refresh_if_free() {
             Some(Ok(())) => return Ok(()),
             Some(Err(error)) if !error.retry() => return Err(error),
-            _ if self.silence() <= permitted => return Ok(()),
+            _ if self.was_reached(key)? => return Ok(()),
             _ => {}
         }
         Err(StoreError::Away {
@@ -496,6 +501,19 @@ impl Inner {
         }
     }
 
+    /// Whether the principal may do this with a key of this name, of which the record says it if there is one, or the store's
+    /// grants.
+    pub(super) fn permits(
+        &self,
+        own: Option<&KeyRecord>,
+        principal: &Principal,
+        verb: Verb,
+        name: &KeyName,
+    ) -> bool {
+        own.is_some_and(|record| record.permits(principal, verb))
+            || self.grants().permits(principal, verb, name)
+    }
+
     /// The key, if the principal may do this with it.
     pub(super) fn permitted(
         &self,
@@ -511,8 +529,7 @@ impl Inner {
         };
         let key = key.map_err(|error| self.told(principal, verb, name, error))?;
         let own = key.as_ref().map(|key| &key.record);
-        let is_permitted = own.is_some_and(|record| record.permits(principal, verb))
-            || self.grants().permits(principal, verb, name);
+        let is_permitted = self.permits(own, principal, verb, name);
         match key {
             _ if !is_permitted => {
                 // Of a name that no key has, the storage was asked. It is asked of all, so that neither the time of the

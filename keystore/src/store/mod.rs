@@ -2,6 +2,8 @@
 //!
 //! It uses all other rooms but `signer`.
 
+#[cfg(feature = "door")]
+mod at_hand;
 mod attesting;
 mod batch;
 mod cache;

@@ -43,6 +43,23 @@ pub struct Encapsulated {
     pub secret: Zeroizing<[u8; 32]>,
 }
 
+/// The version of a key that signs now.
+pub(super) struct SigningKey {
+    pub(super) key: Arc<CachedKey>,
+    pub(super) version: Version,
+    pub(super) private: Arc<HeldKey>,
+}
+
+impl SigningKey {
+    /// Signs, if the policy permits such an input.
+    pub(super) fn sign(&self, input: Input<'_>) -> Result<Signed, StoreError> {
+        check_input(&self.key, input)?;
+        let signature = self.private.sign(input)?;
+        let id = self.key.name.at(self.version);
+        Ok(Signed { id, signature })
+    }
+}
+
 impl Store {
     /// Signs by the newest enabled version.
     ///
@@ -70,9 +87,9 @@ impl Store {
         principal: &Principal,
         name: &KeyName,
     ) -> Result<(KeyId, Vec<u8>, AlgorithmIdentifierOwned), StoreError> {
-        let (_, version, private) = self.inner().signing_key(principal, name)?;
-        let (spki, algorithm) = private.as_signer()?;
-        Ok((name.at(version), spki, algorithm))
+        let found = self.inner().signing_key(principal, name)?;
+        let (spki, algorithm) = found.private.as_signer()?;
+        Ok((name.at(found.version), spki, algorithm))
     }
 
     /// The version with this public key, the newest if several have it.
@@ -224,7 +241,7 @@ pub(super) fn check_minimum(key: &CachedKey, version: Version) -> Result<(), Sto
 }
 
 /// For signing and encapsulating: a version that is too old to verify or decapsulate does neither.
-fn check_signing_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
+pub(super) fn check_signing_minimum(key: &CachedKey, version: Version) -> Result<(), StoreError> {
     let policy = &key.record.policy;
     let min_version = policy.min_signing_version.max(policy.min_version);
     check_not_below(&key.name.at(version), min_version)
@@ -281,27 +298,28 @@ impl Inner {
         name: &KeyName,
         input: Input<'_>,
     ) -> Result<(Signed, Option<Event>), StoreError> {
-        let (key, version, private) = self.signing_key(principal, name)?;
-        check_input(&key, input)?;
-        let signature = private.sign(input)?;
-        let event = self.used(&key, principal, Verb::Sign, Some(version), None)?;
-        let id = name.at(version);
-        Ok((Signed { id, signature }, event))
+        let found = self.signing_key(principal, name)?;
+        let signed = found.sign(input)?;
+        let version = Some(found.version);
+        let event = self.used(&found.key, principal, Verb::Sign, version, None)?;
+        Ok((signed, event))
     }
 
     /// The version that signs now, with its private key.
-    fn signing_key(
-        &self,
-        principal: &Principal,
-        name: &KeyName,
-    ) -> Result<(Arc<CachedKey>, Version, Arc<HeldKey>), StoreError> {
+    fn signing_key(&self, principal: &Principal, name: &KeyName) -> Result<SigningKey, StoreError> {
         let mut tries = 0;
         loop {
             let key = self.usable(principal, Verb::Sign, name)?;
             let version = key.newest_enabled.ok_or_else(|| no_version(&key))?;
             check_signing_minimum(&key, version)?;
             match self.private(&key, version, Verb::Sign) {
-                Ok(private) => return Ok((key, version, private)),
+                Ok(private) => {
+                    return Ok(SigningKey {
+                        key,
+                        version,
+                        private,
+                    });
+                }
                 // Another version is the newest enabled one since.
                 Err(StoreError::State { .. } | StoreError::VersionNotFound(_)) if tries < TRIES => {
                     tries += 1;

@@ -52,7 +52,10 @@ impl House {
         Self::in_storage(&Arc::new(MemoryStorage::new()), principals)
     }
 
-    pub(crate) fn in_storage(storage: &Arc<MemoryStorage>, principals: &[(&str, Verbs)]) -> Self {
+    pub(crate) fn in_storage<S: Storage + 'static>(
+        storage: &Arc<S>,
+        principals: &[(&str, Verbs)],
+    ) -> Self {
         let admin = principal("admin");
         let clock = Arc::new(Mutex::new(Duration::from_secs(NOW)));
         let options = options(&clock);

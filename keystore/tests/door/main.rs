@@ -6,6 +6,8 @@ extern crate alloc;
 #[path = "../store/amounts.rs"]
 mod amounts;
 mod arbitrary;
+#[path = "../store/around.rs"]
+mod around;
 mod as_vault;
 mod bodies;
 mod envelopes;
@@ -15,6 +17,7 @@ mod kit;
 #[cfg(feature = "remote")]
 mod network;
 mod page;
+mod prompt;
 #[cfg(feature = "remote")]
 mod remote;
 mod rights;
