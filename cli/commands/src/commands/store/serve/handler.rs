@@ -3,7 +3,7 @@
 use hyper::body::Bytes;
 use hyper::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use pq_keystore::door::{self, Door};
 use pq_serving::{Client, Protection};
 
@@ -17,10 +17,11 @@ pub(super) fn who(
     head: &Parts,
     protection: &Protection,
 ) -> Result<String, Box<Response<Bytes>>> {
-    let principal = door.admit(&asked(head, protection));
+    let (uri, headers) = (&head.uri, &head.headers);
+    let principal = door.admit(&asked(&head.method, uri, headers, protection));
     principal
         .map(|principal| principal.to_string())
-        .map_err(|answer| Box::new(response(answer, head)))
+        .map_err(|answer| Box::new(response(answer, uri)))
 }
 
 /// What a request is called in the log.
@@ -31,42 +32,73 @@ pub(super) fn named<B>(request: &Request<B>) -> String {
 /// Answers a request, or one without its body because that is too long.
 pub(super) fn answer(
     door: &Door,
-    request: Request<Option<Bytes>>,
+    request: &Request<Option<Bytes>>,
     protection: &Protection,
     client: &Client,
 ) -> Response<Bytes> {
-    let (head, body) = request.into_parts();
-    let answer = match &body {
-        None => Door::too_long(),
-        Some(body) => door.answer(&door::Request {
-            body,
-            is_gone: Some(&|| client.is_gone()),
-            room: Some(&|len| client.reserve(len)),
-            ..asked(&head, protection)
-        }),
-    };
-    response(answer, &head)
+    let answered = with_body(request, protection, client, |request| door.answer(request));
+    response(answered.unwrap_or_else(Door::too_long), request.uri())
 }
 
-fn asked<'r>(head: &'r Parts, protection: &'r Protection) -> door::Request<'r> {
+/// The same, if the answer doesn't have to wait for anything.
+pub(super) fn answer_promptly(
+    door: &Door,
+    request: &Request<Option<Bytes>>,
+    protection: &Protection,
+    client: &Client,
+) -> Option<Response<Bytes>> {
+    let answered = with_body(request, protection, client, |request| {
+        door.answer_promptly(request)
+    });
+    answered?.map(|answer| response(answer, request.uri()))
+}
+
+/// Gives `answer` what the door reads of a request, unless that has no body.
+fn with_body<A>(
+    request: &Request<Option<Bytes>>,
+    protection: &Protection,
+    client: &Client,
+    answer: impl FnOnce(&door::Request<'_>) -> A,
+) -> Option<A> {
+    let body = request.body().as_ref()?;
+    let head = asked(
+        request.method(),
+        request.uri(),
+        request.headers(),
+        protection,
+    );
+    Some(answer(&door::Request {
+        body,
+        is_gone: Some(&|| client.is_gone()),
+        room: Some(&|len| client.reserve(len)),
+        ..head
+    }))
+}
+
+fn asked<'r>(
+    method: &'r Method,
+    uri: &'r Uri,
+    headers: &'r HeaderMap,
+    protection: &'r Protection,
+) -> door::Request<'r> {
     door::Request {
-        method: head.method.as_str(),
-        path: head.uri.path(),
-        query: head.uri.query(),
-        vault_token: field(&head.headers, &VAULT_TOKEN),
-        authorization: field(&head.headers, &AUTHORIZATION),
-        namespace: said(&head.headers, &NAMESPACE),
-        wrap_ttl: said(&head.headers, &WRAP_TTL),
+        method: method.as_str(),
+        path: uri.path(),
+        query: uri.query(),
+        vault_token: field(headers, &VAULT_TOKEN),
+        authorization: field(headers, &AUTHORIZATION),
+        namespace: said(headers, &NAMESPACE),
+        wrap_ttl: said(headers, &WRAP_TTL),
         certificate: protection.client_chain.first().map(AsRef::as_ref),
         ..door::Request::default()
     }
 }
 
-fn response(answer: door::Response, head: &Parts) -> Response<Bytes> {
+fn response(answer: door::Response, uri: &Uri) -> Response<Bytes> {
     if let Some(problem) = &answer.problem {
         match answer.status {
-            500.. => tracing::error!(problem, path = head.uri.path(), "the store failed"),
-            _ => tracing::warn!(problem, path = head.uri.path(), "the store failed in part"),
+            500.. => tracing::error!(problem, path = uri.path(), "the store failed"),
+            _ => tracing::warn!(problem, path = uri.path(), "the store failed in part"),
         }
     }
     let mut response = Response::new(Bytes::from_owner(answer.body));

@@ -265,15 +265,21 @@ async fn serve(
     let limits = Limits::from(arguments.limits);
     let until = Until::default();
     let rotating = until.keep_rotating(door.clone(), running.clone());
-    let (answering, asking, running) = (door.clone(), door.clone(), running.clone());
-    let handler = WholeRequests::new(
-        door.max_body_len(),
-        usize::from(arguments.at_once),
+    let (asking, of_door) = (door.clone(), (door.clone(), running.clone()));
+    let handler = WholeRequests::new(door.max_body_len(), usize::from(arguments.at_once), {
+        let (door, running) = of_door.clone();
         move |request, protection: &_, client: &_| {
             let _answering = running.begin(handler::named(&request));
-            handler::answer(&answering, request, protection, client)
-        },
-    )
+            handler::answer(&door, &request, protection, client)
+        }
+    })
+    .promptly({
+        let (door, running) = of_door;
+        move |request, protection, client| {
+            let _answering = running.begin(handler::named(request));
+            handler::answer_promptly(&door, request, protection, client)
+        }
+    })
     .bodies_len(usize::try_from(arguments.max_bodies).unwrap_or(usize::MAX))
     .answers_len(usize::try_from(arguments.max_answers).unwrap_or(usize::MAX))
     .only_for(move |head, protection| handler::who(&asking, head, protection));
