@@ -40,7 +40,7 @@ pub use configuration::{Tls, TlsError, client_verifier, roots_from_pem_file};
 pub use drain::Drained;
 #[cfg(feature = "signals")]
 pub use drain::StopSignals;
-pub use http::{BoxError, Client, Handler, Page, Protection, WholeRequests};
+pub use http::{BoxError, Client, Handler, Page, Protection, WholeRequests, accepts};
 pub use identities::Identity;
 pub use listening::{Server, ServerBuilder, allow_descriptors};
 #[cfg(feature = "metrics")]

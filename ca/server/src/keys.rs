@@ -5,7 +5,7 @@
 use core::time::Duration;
 
 use pq_ca::authority::{Authority, AuthorityError, Once, Order};
-use pq_ca::ledger::{Change, Entry, Ledger, SerialNumber};
+use pq_ca::ledger::{Change, Entry, Ledger, RequestId, SerialNumber};
 use pq_ca::policy::Policy;
 use pq_x509::certificate::Certificate;
 use pq_x509::keys::Signer;
@@ -69,6 +69,13 @@ pub trait CaKey: Answers {
         by: &str,
         now: UnixTime,
     ) -> Result<Once, AuthorityError>;
+
+    /// The entry of the certificate that was issued for a request, or `None` if none was.
+    ///
+    /// # Errors
+    ///
+    /// If the ledger can't be read.
+    fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, AuthorityError>;
 
     /// The entry of exactly this certificate, or `None` if the ledger has none: others can make certificates with the same
     /// serial number.
@@ -139,6 +146,10 @@ impl<S: Signer + 'static, L: Ledger + 'static> CaKey for Authority<S, L> {
         now: UnixTime,
     ) -> Result<Once, AuthorityError> {
         Self::issue_once(self, order, by, now)
+    }
+
+    fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, AuthorityError> {
+        Ok(self.ledger().of_request(request)?)
     }
 
     fn entry(&self, certificate: &Certificate) -> Result<Option<Entry>, AuthorityError> {

@@ -9,6 +9,7 @@ pub mod acme;
 mod algorithms;
 mod clock;
 mod doors;
+pub mod est;
 mod health;
 mod http;
 mod identity;

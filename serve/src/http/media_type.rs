@@ -14,14 +14,9 @@ impl MediaType {
     /// Chooses by the request's `Accept` (RFC 9110 section 12.5.1): the higher quality,
     /// and text where it is equal or where neither is accepted.
     pub(crate) fn preferred(headers: &HeaderMap) -> Self {
-        let ranges: Vec<_> = headers
-            .get_all(ACCEPT)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .filter_map(Range::parse)
-            .collect();
-        match quality(Self::Json, &ranges) > quality(Self::Text, &ranges) {
+        let ranges = ranges(headers);
+        let quality = |media_type: Self| quality(media_type.names(), &ranges);
+        match quality(Self::Json) > quality(Self::Text) {
             true => Self::Json,
             false => Self::Text,
         }
@@ -41,6 +36,21 @@ impl MediaType {
             Self::Json => ("application", "json"),
         }
     }
+}
+
+/// Whether a request's `Accept` takes answers of this type, such as `("application", "json")`. One without it takes any.
+pub fn accepts(headers: &HeaderMap, (kind, subtype): (&str, &str)) -> bool {
+    !headers.contains_key(ACCEPT) || quality((kind, subtype), &ranges(headers)) > 0.0
+}
+
+fn ranges(headers: &HeaderMap) -> Vec<Range<'_>> {
+    headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(Range::parse)
+        .collect()
 }
 
 /// One of the media ranges of an `Accept`, such as `text/*;q=0.5`.
@@ -71,9 +81,8 @@ impl<'a> Range<'a> {
         })
     }
 
-    /// How closely the range describes `media_type`, if it does at all.
-    fn specificity(&self, media_type: MediaType) -> Option<u8> {
-        let (kind, subtype) = media_type.names();
+    /// How closely the range describes a type, if it does at all.
+    fn specificity(&self, (kind, subtype): (&str, &str)) -> Option<u8> {
         match (self.kind, self.subtype) {
             ("*", "*") => Some(0),
             (k, "*") if k.eq_ignore_ascii_case(kind) => Some(1),
@@ -84,10 +93,10 @@ impl<'a> Range<'a> {
 }
 
 /// The quality that the most specific range gives; 0 if none applies.
-fn quality(media_type: MediaType, ranges: &[Range<'_>]) -> f32 {
+fn quality(names: (&str, &str), ranges: &[Range<'_>]) -> f32 {
     ranges
         .iter()
-        .filter_map(|range| Some((range.specificity(media_type)?, range.quality)))
+        .filter_map(|range| Some((range.specificity(names)?, range.quality)))
         .max_by_key(|(specificity, _)| *specificity)
         .map_or(0.0, |(_, quality)| quality)
 }
@@ -116,6 +125,28 @@ mod tests {
             preferred(&["text/plain;q=0.5", "application/json"]),
             MediaType::Json
         );
+    }
+
+    #[test]
+    fn what_is_accepted() {
+        let accepts = |accept: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in accept {
+                headers.append(ACCEPT, HeaderValue::from_str(value).unwrap());
+            }
+            super::accepts(&headers, ("application", "pkcs7-mime"))
+        };
+        for accept in [
+            "*/*",
+            "application/*;q=0.1",
+            "text/html, Application/pkcs7-mime",
+        ] {
+            assert!(accepts(&[accept]), "{accept}");
+        }
+        assert!(accepts(&[]));
+        for accept in ["text/html", "application/pkcs7-mime;q=0, */*", ""] {
+            assert!(!accepts(&[accept]), "{accept}");
+        }
     }
 
     #[test]

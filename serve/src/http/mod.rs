@@ -14,6 +14,7 @@ mod zeros;
 pub use answer::Page;
 pub(crate) use handler::{AnyBody, AnyHandler, TakenWithin};
 pub use handler::{BoxError, Handler};
+pub use media_type::accepts;
 pub use protection::Protection;
 pub(crate) use unread::{Unread, leave_unread};
 pub use whole::{Client, WholeRequests};

@@ -37,7 +37,14 @@ pub struct Protection {
     /// What was negotiated, for programs. None without TLS, and then nothing protects the connection.
     #[serde(skip)]
     pub negotiated: Option<Negotiated>,
+    /// What no other connection has: its channel binding `tls-exporter` (RFC 9266), by which a message says that it was made
+    /// for this connection. None without TLS.
+    #[serde(skip)]
+    pub channel_binding: Option<[u8; 32]>,
 }
+
+/// The label of `tls-exporter` (RFC 9266, section 2).
+const CHANNEL_BINDING: &[u8] = b"EXPORTER-Channel-Binding";
 
 impl Protection {
     pub(crate) fn of(
@@ -47,6 +54,7 @@ impl Protection {
     ) -> Self {
         let scheme = negotiated.own.and_then(|own| own.scheme);
         let chain = connection.peer_certificates().unwrap_or_default();
+        let exported = connection.export_keying_material([0; 32], CHANNEL_BINDING, Some(&[]));
         Self {
             summary: Summary::new(&negotiated, scheme, connection),
             server_name: connection.server_name().map(str::to_owned),
@@ -54,6 +62,8 @@ impl Protection {
             client_chain: chain.to_vec(),
             peer,
             negotiated: Some(negotiated),
+            // It fails before the end of the handshake alone.
+            channel_binding: exported.ok(),
         }
     }
 
@@ -66,6 +76,7 @@ impl Protection {
             client_chain: Vec::new(),
             peer,
             negotiated: None,
+            channel_binding: None,
         }
     }
 }

@@ -6,14 +6,13 @@ use pq_acme::objects::Time;
 use pq_acme::problem::{Problem, ProblemType};
 use pq_acme::server::{Issue, Issued};
 use pq_ca::authority::{AuthorityError, Once, Order};
-use pq_ca::ledger::{Evidence, LedgerError, RequestId};
+use pq_ca::ledger::{Evidence, RequestId};
 use pq_ca::policy::{Profile, Wanted};
-use pq_x509::issuing::IssueError;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
 use pq_x509::verification::classical_algorithms;
 
-use crate::doors::Issuing;
+use crate::doors::{Issuing, NoCertificate};
 
 /// Why there is no certificate.
 #[derive(Debug)]
@@ -118,28 +117,12 @@ fn evidence(seen: &[String]) -> Option<Evidence> {
 }
 
 fn not_issued(error: AuthorityError) -> NotIssued {
-    let kind = match &error {
-        // It is not the request that is wrong: the key signs again some time.
-        AuthorityError::Issue(
-            IssueError::Sign(_) | IssueError::Randomness(_) | IssueError::WrongKey(_),
-        ) => return NotIssued::NotNow(error),
-        AuthorityError::Forbidden(forbidden) => {
-            let detail = forbidden.for_applicants();
-            return NotIssued::Refused(Problem::new(ProblemType::BadCsr, detail));
-        }
-        AuthorityError::Issue(_)
-        | AuthorityError::Key(_)
-        | AuthorityError::OutsidePurposes { .. } => ProblemType::BadCsr,
-        AuthorityError::OutsideConstraints { .. } => ProblemType::RejectedIdentifier,
-        AuthorityError::Ledger(LedgerError::KeyCompromised(_)) => {
-            return NotIssued::Refused(Problem::new(
-                ProblemType::BadCsr,
-                "a certificate for this key was revoked because others may know the key: make a new key",
-            ));
-        }
-        _ => return NotIssued::NotNow(error),
+    let (kind, detail) = match NoCertificate::of(&error) {
+        NoCertificate::NotNow => return NotIssued::NotNow(error),
+        NoCertificate::Request(detail) => (ProblemType::BadCsr, detail),
+        NoCertificate::Names(detail) => (ProblemType::RejectedIdentifier, detail),
     };
-    NotIssued::Refused(Problem::new(kind, error.to_string()))
+    NotIssued::Refused(Problem::new(kind, detail))
 }
 
 #[cfg(test)]

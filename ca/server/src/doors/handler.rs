@@ -203,6 +203,15 @@ impl Doors {
         }
     }
 
+    /// All of the CA's certificates that are published: the root's, those above the key that issues, and those of all issuing
+    /// keys, so that certificates of earlier and later keys can be checked during a rollover.
+    pub fn certificates(&self) -> Vec<Certificate> {
+        let ca = &self.shown().ca;
+        let own = ca.issuing.iter().map(|(_, certificate)| certificate);
+        let all = [&ca.root].into_iter().chain(&ca.chain).chain(own);
+        all.cloned().collect()
+    }
+
     /// What keeps the CA from issuing, as the last [look](Self::look) found, or that nobody knows. It does not block.
     pub fn problem(&self) -> Option<String> {
         self.0.health.problem()

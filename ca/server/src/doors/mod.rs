@@ -6,7 +6,9 @@ mod ca;
 mod handler;
 mod issuing;
 mod paths;
+mod refusal;
 
 pub use self::ca::PublishedCa;
 pub use self::handler::{Doors, Mounted, Settings};
 pub use self::issuing::Issuing;
+pub(crate) use self::refusal::NoCertificate;

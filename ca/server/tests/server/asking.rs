@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 use core::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -40,6 +40,17 @@ impl Answer {
 
 /// Sends a request, `line` being its method and path, and `fields` being lines, and reads the answer to the end.
 pub(crate) async fn ask(address: SocketAddr, line: &str, fields: &str, body: &[u8]) -> Answer {
+    let tcp = TcpStream::connect(address).await.unwrap();
+    ask_over(tcp, line, fields, body).await
+}
+
+/// The same over a connection that is there.
+pub(crate) async fn ask_over(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    line: &str,
+    fields: &str,
+    body: &[u8],
+) -> Answer {
     let length = match body {
         [] => String::new(),
         body => format!("Content-Length: {}\r\n", body.len()),
@@ -48,12 +59,11 @@ pub(crate) async fn ask(address: SocketAddr, line: &str, fields: &str, body: &[u
         "{line} HTTP/1.1\r\nHost: ca.example.org\r\nConnection: close\r\n{length}{fields}\r\n"
     );
     let sent = [head.as_bytes(), body].concat();
-    let mut tcp = TcpStream::connect(address).await.unwrap();
     let all = timeout(PATIENCE, async {
         // A server that has heard enough may close.
-        let _ = tcp.write_all(&sent).await;
+        let _ = stream.write_all(&sent).await;
         let mut all = Vec::new();
-        tcp.read_to_end(&mut all).await.map(|_| all)
+        stream.read_to_end(&mut all).await.map(|_| all)
     });
     let all = all.await.unwrap().unwrap();
     let end = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap();

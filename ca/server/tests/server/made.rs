@@ -53,8 +53,8 @@ pub(crate) fn new_key() -> SigningKey {
     SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
 }
 
-/// The policy of all tests.
-fn policy() -> Policy {
+/// The policy of all tests, with this at its end.
+fn policy(rest: &str) -> Policy {
     let urls = ["http://127.0.0.1/crl/issuing.crl".parse().unwrap()];
     let text = Policy::default_text(&[".example.org".parse().unwrap()], &[], &urls);
     let text = text.replace(
@@ -62,7 +62,7 @@ fn policy() -> Policy {
         "profiles = [\"ocsp-responder\", \"server\"",
     );
     let text = text.replace("#urls = []", "urls = [\"http://127.0.0.1/status\"]");
-    Policy::parse(&text, "policy.toml").unwrap()
+    Policy::parse(&format!("{text}\n{rest}\n"), "policy.toml").unwrap()
 }
 
 impl Served {
@@ -71,10 +71,18 @@ impl Served {
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Settings, &mut PublishedCa)) -> Self {
+        Self::by_policy("", change).await
+    }
+
+    /// The same with more in its policy.
+    pub(crate) async fn by_policy(
+        rest: &str,
+        change: impl FnOnce(&mut Settings, &mut PublishedCa),
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let issuer = Issuer::self_signed(CertificateBuilder::ca("Example CA"), new_key()).unwrap();
         let ledger = LocalLedger::create(folder.path().join("ledger")).unwrap();
-        let ca = Arc::new(Authority::new("issuing", issuer, policy(), ledger));
+        let ca = Arc::new(Authority::new("issuing", issuer, policy(rest), ledger));
         let time = Time(Arc::new(AtomicU64::new(UnixTime::now().as_secs())));
         let mut settings = Settings::default();
         settings.clock = Clock::new({

@@ -4,6 +4,7 @@ extern crate alloc;
 
 mod asking;
 mod certificates;
+mod est;
 mod list_responder;
 mod lists;
 mod made;
