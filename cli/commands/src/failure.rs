@@ -37,7 +37,7 @@ use pq_x509::pkcs12::Pkcs12Error;
 use pq_x509::request::RequestError;
 use pq_x509::validation::ValidationError;
 
-pub(crate) use self::acme::AcmeFailure;
+pub(crate) use self::acme::{AcmeFailure, advice_on_no_answer};
 pub(crate) use self::database::DatabaseFailure;
 pub(crate) use self::door::{DoorFailure, InvalidDoorAddress};
 use self::store::with_causes;

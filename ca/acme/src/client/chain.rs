@@ -36,6 +36,19 @@ pub enum ChainError {
     },
 }
 
+/// The first of some names that a certificate is not for.
+pub fn lacking_name<'n>(leaf: &Certificate, names: &'n [Identifier]) -> Option<&'n Identifier> {
+    let has = |wanted: &AlternativeName| {
+        leaf.alternative_names().any(|name| match (&name, wanted) {
+            (AlternativeName::Dns(name), AlternativeName::Dns(wanted)) => {
+                name.eq_ignore_ascii_case(wanted)
+            }
+            (name, wanted) => name == wanted,
+        })
+    };
+    names.iter().find(|name| !has(&(*name).clone().into()))
+}
+
 /// Reads a chain, and checks it.
 pub(super) fn check(
     pem: &[u8],
@@ -50,15 +63,7 @@ pub(super) fn check(
     if leaf.spki() != key.spki() {
         return Err(ChainError::OtherKey);
     }
-    let has = |wanted: &AlternativeName| {
-        leaf.alternative_names().any(|name| match (&name, wanted) {
-            (AlternativeName::Dns(name), AlternativeName::Dns(wanted)) => {
-                name.eq_ignore_ascii_case(wanted)
-            }
-            (name, wanted) => name == wanted,
-        })
-    };
-    if let Some(lacking) = names.iter().find(|name| !has(&(*name).clone().into())) {
+    if let Some(lacking) = lacking_name(leaf, names) {
         return Err(ChainError::LacksName(lacking.clone()));
     }
     let end = Time::from(leaf.not_after());

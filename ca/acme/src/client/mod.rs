@@ -37,8 +37,8 @@ mod tests;
 mod wanted;
 
 pub use certificate::challenge_certificate;
-pub use chain::ChainError;
+pub use chain::{ChainError, lacking_name};
 pub use error::{ClientError, Stage};
 pub use exchange::{Answer, Method, Request};
 pub use obtaining::{Issued, Obtaining, Shown, Step};
-pub use wanted::{ExternalKey, Wanted};
+pub use wanted::{ExternalKey, Wanted, request_for};

@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 
-use pq_x509::request::CertificateRequest;
+use pq_keys::Signer;
+use pq_x509::request::{CertificateRequest, RequestError};
 
 use crate::identifier::Identifier;
 use crate::jws::external_account::MacAlgorithm;
@@ -55,6 +56,22 @@ impl Wanted {
             patience: Duration::from_secs(600),
         }
     }
+}
+
+/// A request for a certificate for these names, by its key.
+///
+/// # Errors
+///
+/// If the key doesn't sign.
+pub fn request_for(
+    names: &[Identifier],
+    key: &(impl Signer + ?Sized),
+) -> Result<CertificateRequest, RequestError> {
+    let builder = CertificateRequest::builder();
+    let builder = names.iter().fold(builder, |builder, name| {
+        builder.alternative_name(name.clone().into())
+    });
+    builder.sign(key)
 }
 
 /// A key that a CA gave to its customer, for new accounts (RFC 8555, section 7.3.4).

@@ -5,8 +5,12 @@ use std::io;
 
 use pq_acme::client::ClientError;
 use pq_acme::problem::ProblemType;
+use pq_acme_client::{AccountError, NoAnswer, ObtainError, ShowingError};
+use pq_keys::files::FileError;
 
+use super::Failure;
 use crate::exit_status::ExitStatus;
+use crate::files::OutputError;
 
 /// Why there is no certificate.
 #[derive(Debug, thiserror::Error)]
@@ -34,14 +38,9 @@ pub(crate) enum AcmeFailure {
         #[source]
         error: io::Error,
     },
-    #[error("the folder {folder} can't be made: {error}")]
-    Webroot { folder: String, error: io::Error },
-    #[error("\"{program} {what}\" failed: {why}")]
-    Hook {
-        program: String,
-        what: String,
-        why: String,
-    },
+    /// What the library says, in its words.
+    #[error("{0}")]
+    Other(String),
     #[error(
         "{0} is of no use as the key of an account: it has to be of ML-DSA, ECDSA on P-256 or P-384, Ed25519 or RSA"
     )]
@@ -72,8 +71,7 @@ impl AcmeFailure {
             | Self::NoRoots
             | Self::Tls(_)
             | Self::Listen { .. }
-            | Self::Webroot { .. }
-            | Self::Hook { .. }
+            | Self::Other(_)
             | Self::ExternalKey { .. }
             | Self::Pending { .. } => ExitStatus::InputOutput,
             Self::Url { .. }
@@ -82,6 +80,67 @@ impl AcmeFailure {
             | Self::NeedsFile { .. } => ExitStatus::Usage,
             Self::AccountKey(_) | Self::NoAccountKey(_) => ExitStatus::Refused,
         }
+    }
+}
+
+/// What to do about a server that doesn't answer.
+pub(crate) fn advice_on_no_answer(why: &NoAnswer) -> &'static str {
+    match why.is_untrusted() {
+        true => "; name its root with --trust",
+        false => "",
+    }
+}
+
+impl From<ObtainError<Self>> for Failure {
+    fn from(error: ObtainError<Self>) -> Self {
+        match error {
+            ObtainError::Client(error) => AcmeFailure::Client(error).into(),
+            ObtainError::NoAnswer { url, why } => {
+                let what = format!("{why}{}", advice_on_no_answer(&why));
+                AcmeFailure::NoAnswer { url, what }.into()
+            }
+            ObtainError::AccountKey(file) => {
+                AcmeFailure::AccountKey(file.display().to_string()).into()
+            }
+            ObtainError::Account(error) => error.into(),
+            ObtainError::Showing(failure) => failure,
+            other => AcmeFailure::Other(other.to_string()).into(),
+        }
+    }
+}
+
+impl From<AccountError> for Failure {
+    fn from(error: AccountError) -> Self {
+        match error {
+            AccountError::Write(FileError::Exists { path, .. }) => {
+                OutputError::Exists(path.display().to_string()).into()
+            }
+            AccountError::Write(
+                FileError::Write { path, error } | FileError::Sync { path, error },
+            ) => OutputError::at(&path, error).into(),
+            AccountError::NoKind(taken) => AcmeFailure::NoAccountKey(taken).into(),
+            AccountError::Making(error) => crate::keys::KeyError::from(error).into(),
+            other => AcmeFailure::Other(other.to_string()).into(),
+        }
+    }
+}
+
+impl From<ShowingError> for Failure {
+    fn from(error: ShowingError) -> Self {
+        match error {
+            ShowingError::Listen {
+                kind,
+                address,
+                error,
+            } => AcmeFailure::Listen {
+                kind: kind.to_string(),
+                address,
+                error,
+            },
+            ShowingError::Tls(what) => AcmeFailure::Tls(what),
+            other => AcmeFailure::Other(other.to_string()),
+        }
+        .into()
     }
 }
 

@@ -1,19 +1,17 @@
 //! Whether a certificate has to be renewed: because it is not what is asked for, because its CA says so, or because of its age.
 
+use pq_acme::client::lacking_name;
 use pq_acme::client::renewal::{self, By, Moment};
-use pq_acme::client::{Method, Request};
-use pq_acme::identifier::Identifier;
-use pq_acme::objects::{CertificateId, Directory, RenewalInfo, Time};
+use pq_acme::objects::{CertificateId, Time};
+use pq_acme_client::{Https, NoRenewalInfo, renewal_advice};
 use pq_keys::SubjectKey;
-use pq_x509::certificate::{AlternativeName, Certificate};
+use pq_x509::certificate::Certificate;
 use pq_x509::pki_types::UnixTime;
-use serde::de::DeserializeOwned;
 
 use super::Arguments;
-use super::https::Https;
 use super::key;
 use crate::documents;
-use crate::failure::Failure;
+use crate::failure::{Failure, advice_on_no_answer as advice};
 use crate::files::{Destination, Source};
 use crate::report;
 
@@ -40,11 +38,15 @@ pub(super) async fn look(
             replaced: None,
         });
     }
-    let info = match info(https, &arguments.from, old).await {
-        Ok(info) => info,
+    let info = match renewal_advice(https, &arguments.from, old).await {
+        Ok(advice) => advice.info,
         Err(why) => {
+            let trust = match &why {
+                NoRenewalInfo::NoAnswer { why, .. } => advice(why),
+                _ => "",
+            };
             report::warn(format_args!(
-                "the CA doesn't say when the certificate is to be renewed, so its age decides: {why}"
+                "the CA doesn't say when the certificate is to be renewed, so its age decides: {why}{trust}"
             ));
             None
         }
@@ -89,43 +91,6 @@ fn differs(arguments: &Arguments, old: &Certificate) -> Result<Option<String>, F
     if key.is_some_and(|key| key != old.spki()) {
         return Ok(Some("it is for another key".into()));
     }
-    let has = |wanted: &Identifier| {
-        let wanted = AlternativeName::from(wanted.clone());
-        old.alternative_names().any(|name| match (&name, &wanted) {
-            (AlternativeName::Dns(name), AlternativeName::Dns(wanted)) => {
-                name.eq_ignore_ascii_case(wanted)
-            }
-            (name, wanted) => name == wanted,
-        })
-    };
-    let lacking = wanted.iter().find(|name| !has(name));
+    let lacking = lacking_name(old, &wanted);
     Ok(lacking.map(|name| format!("it is not for {name}")))
-}
-
-/// What the CA says of a certificate, if it says anything of certificates.
-async fn info(
-    https: &mut Https,
-    from: &str,
-    certificate: &Certificate,
-) -> Result<Option<RenewalInfo>, String> {
-    let directory: Directory = get(https, from).await?;
-    match renewal::url(&directory, certificate) {
-        None => Ok(None),
-        Some(url) => get(https, &url).await.map(Some),
-    }
-}
-
-async fn get<T: DeserializeOwned>(https: &mut Https, url: &str) -> Result<T, String> {
-    let request = Request {
-        method: Method::Get,
-        url: url.into(),
-        body: None,
-        accept: "application/json",
-    };
-    let answer = https.send(&request).await;
-    let answer = answer.map_err(|error| format!("{url}: {}", error.what))?;
-    if answer.status != 200 {
-        return Err(format!("{url}: status {}", answer.status));
-    }
-    serde_json::from_slice(&answer.body).map_err(|error| format!("{url}: {error}"))
 }

@@ -1,7 +1,7 @@
 //! The key that a certificate is for: a new one, one of a file or a store, or that of a request.
 
+use pq_acme::client::request_for;
 use pq_acme::identifier::Identifier;
-use pq_keys::Signer;
 use pq_keys::encoding::pem;
 use pq_x509::certificate::AlternativeName;
 use pq_x509::request::CertificateRequest;
@@ -86,27 +86,18 @@ impl KeyOptions {
         let names = names.to_vec();
         if let Some(source) = &self.key {
             let key = self.store.signer(source, &self.passphrase)?;
-            let request = request(&names, &key)?;
+            let request = request_for(&names, &key)?;
             return Ok(CertificateKey::Old { request, names });
         }
         let key = PrivateKey::generate(self.algorithm)?;
         let pem = key.to_pkcs8_pem()?;
-        let request = request(&names, &SigningKey::narrow(key)?)?;
+        let request = request_for(&names, &SigningKey::narrow(key)?)?;
         Ok(CertificateKey::New {
             pem,
             request,
             names,
         })
     }
-}
-
-fn request(names: &[Identifier], key: &impl Signer) -> Result<CertificateRequest, Failure> {
-    let builder = names
-        .iter()
-        .fold(CertificateRequest::builder(), |builder, name| {
-            builder.alternative_name(name.clone().into())
-        });
-    Ok(builder.sign(key)?)
 }
 
 /// A request of SLH-DSA has some tens of kilobytes.

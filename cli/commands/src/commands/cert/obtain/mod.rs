@@ -2,9 +2,7 @@
 //!
 //! The way to it is that of [`pq_acme::client`]; here are its requests, what is shown for challenges, and the files.
 
-mod account;
 mod due;
-mod https;
 mod install;
 mod key;
 mod obtained;
@@ -14,30 +12,27 @@ mod showing;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use pq_acme::client::{ClientError, ExternalKey, Issued, Method, Obtaining, Step, Wanted};
+use pq_acme::client::{ExternalKey, Issued, Wanted};
 use pq_acme::identifier::Identifier;
 use pq_acme::jws::external_account::MacAlgorithm;
-use pq_acme::objects::Time;
-use pq_keys::Signer;
+use pq_acme_client::{Account, Https, Notice, system_roots};
 use pq_serving::client::Target;
 use pq_x509::certificate::Certificate;
-use pq_x509::pki_types::UnixTime;
 use rustls::ClientConfig;
 use tokio::runtime::Runtime;
-use tokio::time::sleep;
 
-use self::account::Account;
 use self::due::Due;
-use self::https::Https;
 use self::key::{CertificateKey, KeyOptions};
 use self::obtained::{Obtained, Outcome};
 use self::pending::Pair;
-use self::showing::{Showing, Visible};
+use self::showing::Showing;
 use crate::commands::delivery::Delivery;
 use crate::commands::servers::to_server;
+use crate::documents;
 use crate::exit_status::ExitStatus;
 use crate::failure::{AcmeFailure, Failure};
 use crate::files::{self, Access, Destination, Output, Source};
+use crate::passphrases::PassphraseOptions;
 use crate::report;
 
 /// Obtain a certificate from a CA by ACME, or renew it when it is due
@@ -102,6 +97,9 @@ pub(crate) struct Arguments {
     #[arg(long, help_heading = "Timer")]
     print: bool,
 }
+
+/// What CAs are told that this program is.
+const AGENT: &str = concat!("pqtls/", env!("CARGO_PKG_VERSION"));
 
 /// Where systemd looks for units of this machine.
 const UNITS: &str = "/etc/systemd/system";
@@ -171,14 +169,14 @@ pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failu
     }
     let may_replace = arguments.force || arguments.renew;
     if finished && !may_replace {
-        let chain = crate::documents::certificates(&source(out))?;
+        let chain = documents::certificates(&source(out))?;
         report::print(&Obtained::of(arguments, Outcome::Finished, &chain[0]), json)?;
         return Ok(ExitStatus::Done);
     }
     let destinations: Vec<&Destination> = [out].into_iter().chain(new_key).collect();
     let delivery = Delivery::to(&destinations, may_replace, json)?;
     let runtime = Runtime::new().map_err(|error| AcmeFailure::Tls(error.to_string()))?;
-    let mut https = Https::new(trusting(arguments.trust.as_deref())?);
+    let mut https = Https::new(trusting(arguments.trust.as_deref())?, AGENT);
     let mut outcome = Outcome::Obtained;
     let mut replaces = None;
     if arguments.renew
@@ -248,7 +246,7 @@ fn source(out: &Destination) -> Source {
 fn current(out: &Destination) -> Result<Option<Certificate>, Failure> {
     match out {
         Destination::File(path) if path.exists() => {
-            Ok(Some(crate::documents::first_certificate(&source(out))?))
+            Ok(Some(documents::first_certificate(&source(out))?))
         }
         _ => Ok(None),
     }
@@ -276,22 +274,12 @@ fn alone(out: &Destination) -> Result<Option<File>, Failure> {
 
 /// TLS to the CA's server.
 fn trusting(roots: Option<&Path>) -> Result<ClientConfig, Failure> {
-    let usual = || {
-        let mut usual = SYSTEM_ROOTS.iter().map(Path::new);
-        usual.find(|path| path.exists())
+    let roots = match roots {
+        Some(roots) => roots,
+        None => system_roots().ok_or(AcmeFailure::NoRoots)?,
     };
-    let roots = roots.or_else(usual).ok_or(AcmeFailure::NoRoots)?;
     Ok(to_server(roots, None).map_err(AcmeFailure::Tls)?)
 }
-
-/// Where systems have their roots in one file.
-const SYSTEM_ROOTS: [&str; 5] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-];
 
 fn account_file(arguments: &Arguments, target: &Target) -> PathBuf {
     arguments.account.account.clone().unwrap_or_else(|| {
@@ -313,40 +301,32 @@ async fn obtain(
     replaces: Option<String>,
 ) -> Result<Issued, Failure> {
     let options = &arguments.account;
-    let mut account = Account::open(file)?;
-    let external = external(options)?;
-    let mut kinds_tried = Vec::new();
-    loop {
-        let names = key.names().to_vec();
-        let mut wanted = Wanted::new(names, key.csr().clone(), arguments.showing.kinds());
-        wanted.profile.clone_from(&options.profile);
-        wanted.replaces.clone_from(&replaces);
-        wanted.contact = options
-            .contact
-            .iter()
-            .map(|contact| contact_url(contact))
-            .collect();
-        wanted.agrees = options.agree_terms;
-        wanted.has_account = account.is_old();
-        wanted.external.clone_from(&external);
-        let mut obtaining =
-            Obtaining::new(arguments.from.clone(), account.key(), wanted).map_err(|error| {
-                match error {
-                    ClientError::Key(_) => AcmeFailure::AccountKey(file.display().to_string()),
-                    other => AcmeFailure::Client(other),
-                }
-            })?;
-        match go(arguments, https, &mut obtaining, &account).await {
-            Err(Failure::Acme(failure)) if !account.is_old() => match *failure {
-                AcmeFailure::Client(ClientError::AccountKey { algorithm, problem }) => {
-                    kinds_tried.push(algorithm.to_owned());
-                    account = account.of_another_kind(&problem, &kinds_tried)?;
-                }
-                other => return Err(other.into()),
-            },
-            result => return result,
-        }
+    let mut account = account(file)?;
+    // What can be shown, obtain() asks.
+    let mut wanted = Wanted::new(key.names().to_vec(), key.csr().clone(), Vec::new());
+    wanted.profile.clone_from(&options.profile);
+    wanted.replaces = replaces;
+    wanted.contact = options
+        .contact
+        .iter()
+        .map(|contact| contact_url(contact))
+        .collect();
+    wanted.agrees = options.agree_terms;
+    wanted.external = external(options)?;
+    let (from, showing) = (&arguments.from, &arguments.showing);
+    let notice = |notice: Notice<'_>| report::say(notice);
+    let issued = pq_acme_client::obtain(https, from, &mut account, &wanted, showing, &notice).await;
+    Ok(issued?)
+}
+
+/// The key of a file, or a new one.
+fn account(file: &Path) -> Result<Account, Failure> {
+    if !file.exists() {
+        return Ok(Account::new(file)?);
     }
+    let source = Source::File(file.into());
+    let key = documents::signing_key(&source, &PassphraseOptions::default())?;
+    Ok(Account::of(key, file))
 }
 
 /// A contact without a scheme is an address of e-mail.
@@ -363,9 +343,7 @@ fn external(options: &AccountOptions) -> Result<Option<ExternalKey>, Failure> {
         return Ok(None);
     };
     const LIMIT: usize = 64 << 10;
-    let text = file
-        .read(LIMIT)
-        .map_err(crate::documents::DocumentError::from)?;
+    let text = file.read(LIMIT).map_err(documents::DocumentError::from)?;
     let text = String::from_utf8_lossy(&text);
     // Some CAs write the padding, too.
     let key = pq_jose::encoding::base64url::decode(text.trim().trim_end_matches('='));
@@ -378,50 +356,4 @@ fn external(options: &AccountOptions) -> Result<Option<ExternalKey>, Failure> {
         key,
         algorithm: MacAlgorithm::Hs256,
     }))
-}
-
-/// Does what the client asks for, until there is the certificate.
-async fn go<S: Signer + ?Sized>(
-    arguments: &Arguments,
-    https: &mut Https,
-    obtaining: &mut Obtaining<'_, S>,
-    account: &Account,
-) -> Result<Issued, Failure> {
-    let now = || Time::from(UnixTime::now());
-    let client = AcmeFailure::Client;
-    let mut visible = Visible::default();
-    let mut was_answered = false;
-    loop {
-        match obtaining.next(now()).map_err(client)? {
-            Step::Send(request) => {
-                if request.method == Method::Post {
-                    account.write()?;
-                }
-                match https.send(&request).await {
-                    Ok(answer) => {
-                        was_answered = true;
-                        obtaining.received(&answer, now()).map_err(client)?;
-                    }
-                    Err(error) => {
-                        let may_try =
-                            was_answered && !error.is_final && obtaining.unanswered(now());
-                        let (url, what) = (request.url, error.what);
-                        if !may_try {
-                            return Err(AcmeFailure::NoAnswer { url, what }.into());
-                        }
-                        report::say(format_args!("{url}: {what}; it is tried again"));
-                    }
-                }
-            }
-            Step::Wait(time) => sleep(time).await,
-            Step::Show(shown) => {
-                visible = arguments.showing.show(&shown).await?;
-                obtaining.shown();
-            }
-            Step::Done(issued) => {
-                drop(visible);
-                return Ok(issued);
-            }
-        }
-    }
 }

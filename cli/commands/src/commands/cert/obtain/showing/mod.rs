@@ -2,9 +2,6 @@
 //! All of it goes again when the certificate is there, and when there is none.
 
 mod dns_hook;
-mod http_01;
-mod listener;
-mod tls_alpn_01;
 mod webroot;
 
 use core::net::SocketAddr;
@@ -12,6 +9,7 @@ use std::path::PathBuf;
 
 use pq_acme::client::Shown;
 use pq_acme::objects::ChallengeKind;
+use pq_acme_client::{Visible, listen_http_01, listen_tls_alpn_01};
 
 use crate::failure::Failure;
 
@@ -39,15 +37,10 @@ pub(super) struct Showing {
     dns_hook: Option<PathBuf>,
 }
 
-/// What is shown, until this is dropped.
-#[derive(Default)]
-pub(super) struct Visible {
-    _kept: Vec<Box<dyn Send>>,
-}
+impl pq_acme_client::Showing for Showing {
+    type Error = Failure;
 
-impl Showing {
-    /// The kinds of challenges that can be shown.
-    pub(super) fn kinds(&self) -> Vec<ChallengeKind> {
+    fn kinds(&self) -> Vec<ChallengeKind> {
         let mut kinds = Vec::new();
         if self.http_01.is_some() || self.webroot.is_some() {
             kinds.push(ChallengeKind::Http01);
@@ -61,8 +54,7 @@ impl Showing {
         kinds
     }
 
-    /// Shows all that is asked for. It can be seen once this returns.
-    pub(super) async fn show(&self, shown: &[Shown]) -> Result<Visible, Failure> {
+    async fn show(&self, shown: &[Shown]) -> Result<Visible, Failure> {
         let of = |kind: &ChallengeKind| -> Vec<Shown> {
             let shown = shown.iter().filter(|one| one.kind == *kind);
             shown.cloned().collect()
@@ -71,20 +63,18 @@ impl Showing {
         let http = of(&ChallengeKind::Http01);
         if !http.is_empty() {
             if let Some(folder) = &self.webroot {
-                visible._kept.push(Box::new(webroot::show(folder, &http)?));
+                visible.keep(webroot::show(folder, &http)?);
             } else if let Some(address) = self.http_01 {
-                let listening = http_01::show(address, &http).await?;
-                visible._kept.push(Box::new(listening));
+                visible.keep(listen_http_01(address, &http).await?);
             }
         }
         let tls = of(&ChallengeKind::TlsAlpn01);
         if let (Some(address), false) = (self.tls_alpn_01, tls.is_empty()) {
-            let listening = tls_alpn_01::show(address, &tls).await?;
-            visible._kept.push(Box::new(listening));
+            visible.keep(listen_tls_alpn_01(address, &tls).await?);
         }
         if let Some(program) = &self.dns_hook {
             for one in of(&ChallengeKind::Dns01) {
-                visible._kept.push(Box::new(dns_hook::show(program, &one)?));
+                visible.keep(dns_hook::show(program, &one)?);
             }
         }
         Ok(visible)

@@ -5,17 +5,17 @@ use std::path::Path;
 
 use pq_acme::challenge::HTTP_FOLDER;
 use pq_acme::client::Shown;
+use pq_acme_client::ShowingError;
 
-use crate::failure::{AcmeFailure, Failure};
+use crate::failure::Failure;
 use crate::files::{self, Access, Destination, Output, Written};
 
 /// Writes a file for each. They go again when this is dropped.
 pub(super) fn show(folder: &Path, shown: &[Shown]) -> Result<Written, Failure> {
     let folder = folder.join(HTTP_FOLDER.trim_matches('/'));
-    fs::create_dir_all(&folder).map_err(|error| AcmeFailure::Webroot {
-        folder: folder.display().to_string(),
-        error,
-    })?;
+    if let Err(error) = fs::create_dir_all(&folder) {
+        return Err(ShowingError::Folder { folder, error }.into());
+    }
     // The client takes no token that is more than the name of a file.
     let to = shown
         .iter()

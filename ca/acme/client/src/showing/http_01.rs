@@ -14,16 +14,24 @@ use hyper_util::rt::TokioIo;
 use pq_acme::client::Shown;
 use pq_acme::objects::ChallengeKind;
 
+use super::error::ShowingError;
 use super::listener::{Listening, listen};
-use crate::failure::Failure;
 
-pub(super) async fn show(address: SocketAddr, shown: &[Shown]) -> Result<Listening, Failure> {
+/// Answers challenges of http-01 at an address, until what this returns is dropped.
+///
+/// # Errors
+///
+/// [`ShowingError::Listen`] if there can be no server at the address.
+pub async fn listen_http_01(
+    address: SocketAddr,
+    shown: &[Shown],
+) -> Result<Listening, ShowingError> {
     let pages = shown.iter().map(|one| {
         let authorization = &one.authorization;
         (authorization.http_path(), authorization.as_str().to_owned())
     });
     let pages: Arc<BTreeMap<String, String>> = Arc::new(pages.collect());
-    listen(address, &ChallengeKind::Http01, move |stream| {
+    listen(address, ChallengeKind::Http01, move |stream| {
         let pages = pages.clone();
         let answer = service_fn(move |request: Request<Incoming>| {
             let answer = answer(&request, &pages);

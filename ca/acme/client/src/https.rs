@@ -8,7 +8,9 @@ use std::io;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, LOCATION, RETRY_AFTER, USER_AGENT};
+use hyper::header::{
+    ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, USER_AGENT,
+};
 use hyper_util::rt::TokioIo;
 use pq_acme::client::{Answer, Method, Request};
 use pq_acme::jws;
@@ -28,17 +30,19 @@ const MAX_BODY: usize = 1 << 20;
 const MAX_HEAD: usize = 64 << 10;
 
 /// Sends requests. A connection is kept for the next one.
-pub(super) struct Https {
+pub struct Https {
     connector: TlsConnector,
+    agent: HeaderValue,
     kept: Option<(String, SendRequest<Full<Bytes>>)>,
 }
 
 /// Why there is no answer.
-#[derive(Debug)]
-pub(super) struct NoAnswer {
-    pub(super) what: String,
-    /// Trying again is of no use.
-    pub(super) is_final: bool,
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct NoAnswer {
+    what: String,
+    is_final: bool,
+    is_untrusted: bool,
 }
 
 impl NoAnswer {
@@ -46,27 +50,52 @@ impl NoAnswer {
         Self {
             what: what.to_string(),
             is_final: false,
+            is_untrusted: false,
         }
     }
 
     fn lasting(what: impl fmt::Display) -> Self {
         Self {
-            what: what.to_string(),
             is_final: true,
+            ..Self::passing(what)
         }
+    }
+
+    /// Trying again is of no use.
+    pub fn is_final(&self) -> bool {
+        self.is_final
+    }
+
+    /// None of the roots vouches for the server's certificate.
+    pub fn is_untrusted(&self) -> bool {
+        self.is_untrusted
+    }
+}
+
+impl fmt::Debug for Https {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Https").finish_non_exhaustive()
     }
 }
 
 impl Https {
-    pub(super) fn new(mut config: ClientConfig) -> Self {
+    /// Connects as this configuration says, but for the protocol, which is HTTP/1.1. `agent` is what the program calls itself,
+    /// such as `server/1.2` (RFC 8555, section 6.1).
+    pub fn new(mut config: ClientConfig, agent: &'static str) -> Self {
         config.alpn_protocols = vec![b"http/1.1".into()];
         Self {
             connector: TlsConnector::from(Arc::new(config)),
+            agent: HeaderValue::from_static(agent),
             kept: None,
         }
     }
 
-    pub(super) async fn send(&mut self, request: &Request) -> Result<Answer, NoAnswer> {
+    /// Sends a request, and waits for its answer for 30 seconds.
+    ///
+    /// # Errors
+    ///
+    /// [`NoAnswer`] says why there is none.
+    pub async fn send(&mut self, request: &Request) -> Result<Answer, NoAnswer> {
         let target: Target = request.url.parse().map_err(|error| {
             NoAnswer::lasting(format_args!(
                 "the URL {:?} is of no use: {error}",
@@ -105,7 +134,7 @@ impl Https {
             .method(method)
             .uri(&target.path)
             .header(HOST, &authority)
-            .header(USER_AGENT, concat!("pqtls/", env!("CARGO_PKG_VERSION")))
+            .header(USER_AGENT, &self.agent)
             .header(ACCEPT, accept);
         if request.body.is_some() {
             sent = sent.header(CONTENT_TYPE, jws::CONTENT_TYPE);
@@ -163,9 +192,12 @@ impl Https {
 fn of_handshake(error: io::Error) -> NoAnswer {
     let inner = error.get_ref().and_then(|error| error.downcast_ref());
     match inner {
-        Some(rustls::Error::InvalidCertificate(why)) => NoAnswer::lasting(format_args!(
-            "the server's certificate is not trusted ({why}); name its root with --trust"
-        )),
+        Some(rustls::Error::InvalidCertificate(why)) => NoAnswer {
+            is_untrusted: true,
+            ..NoAnswer::lasting(format_args!(
+                "the server's certificate is not trusted ({why})"
+            ))
+        },
         Some(other) => NoAnswer::lasting(other),
         None => NoAnswer::passing(error),
     }

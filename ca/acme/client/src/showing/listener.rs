@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use crate::failure::{AcmeFailure, Failure};
+use super::error::ShowingError;
 
 /// Connections at a time; more wait.
 const CONNECTIONS: usize = 64;
@@ -23,7 +23,8 @@ const NO_IPV6: [ErrorKind; 2] = [ErrorKind::AddrNotAvailable, ErrorKind::Unsuppo
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A server that ends when this is dropped.
-pub(super) struct Listening(JoinHandle<()>);
+#[derive(Debug)]
+pub struct Listening(JoinHandle<()>);
 
 impl Drop for Listening {
     fn drop(&mut self) {
@@ -34,9 +35,9 @@ impl Drop for Listening {
 /// Serves connections to an address, each by `serve`.
 pub(super) async fn listen<F>(
     address: SocketAddr,
-    kind: &ChallengeKind,
+    kind: ChallengeKind,
     serve: impl Fn(TcpStream) -> F + Send + 'static,
-) -> Result<Listening, Failure>
+) -> Result<Listening, ShowingError>
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -47,8 +48,8 @@ where
     {
         listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port())).await;
     }
-    let listener = listener.map_err(|error| AcmeFailure::Listen {
-        kind: kind.to_string(),
+    let listener = listener.map_err(|error| ShowingError::Listen {
+        kind,
         address,
         error,
     })?;
