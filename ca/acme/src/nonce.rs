@@ -180,7 +180,7 @@ const MAC_LEN: usize = 16;
 const LEN: usize = BODY_LEN + MAC_LEN;
 
 /// How many seconds the clock of another replica may be ahead.
-const MAX_SKEW: u64 = 60;
+pub(crate) const MAX_SKEW: u64 = 60;
 
 impl fmt::Debug for Nonces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -75,7 +75,14 @@ pub trait CaKey: Answers {
     /// # Errors
     ///
     /// If the ledger can't be read.
-    fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, AuthorityError>;
+    fn entry_of_request(&self, request: &RequestId) -> Result<Option<Entry>, AuthorityError>;
+
+    /// The certificate that was issued for a request: [`Authority::of_request`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Authority::of_request`].
+    fn of_request(&self, request: &RequestId) -> Result<Option<Certificate>, AuthorityError>;
 
     /// The entry of exactly this certificate, or `None` if the ledger has none: others can make certificates with the same
     /// serial number.
@@ -148,8 +155,12 @@ impl<S: Signer + 'static, L: Ledger + 'static> CaKey for Authority<S, L> {
         Self::issue_once(self, order, by, now)
     }
 
-    fn of_request(&self, request: &RequestId) -> Result<Option<Entry>, AuthorityError> {
+    fn entry_of_request(&self, request: &RequestId) -> Result<Option<Entry>, AuthorityError> {
         Ok(self.ledger().of_request(request)?)
+    }
+
+    fn of_request(&self, request: &RequestId) -> Result<Option<Certificate>, AuthorityError> {
+        Self::of_request(self, request)
     }
 
     fn entry(&self, certificate: &Certificate) -> Result<Option<Entry>, AuthorityError> {

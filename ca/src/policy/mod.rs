@@ -140,7 +140,10 @@ impl Policy {
         self.rules.names.check(&wanted.names, &mut findings);
         self.rules.subject.check(wanted, &mut findings);
         self.rules.keys.check(wanted, &mut findings);
-        let times = self.rules.validity.check(wanted, ca, now, &mut findings);
+        let times = self
+            .rules
+            .validity
+            .check(wanted.validity, ca, now, &mut findings);
         let profile = self.rules.usages.check(wanted, &mut findings);
         findings.into_result(&self.source)?;
         Ok(Permitted::new(
@@ -205,6 +208,25 @@ impl Policy {
         };
         findings.into_result(&self.source)?;
         Ok(chosen.unwrap_or(Profile::Client))
+    }
+
+    /// Checks whether the CA with this certificate may issue one that is valid for so long from this time on: for whoever
+    /// knows neither key nor names yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Forbidden`], if it is longer than the policy or the CA permits.
+    pub fn check_validity(
+        &self,
+        asked: Duration,
+        ca: &Certificate,
+        now: UnixTime,
+    ) -> Result<(), Forbidden> {
+        let mut findings = Findings::default();
+        self.rules
+            .validity
+            .check(Some(asked), ca, now, &mut findings);
+        findings.into_result(&self.source)
     }
 
     /// How long revocation lists are valid.

@@ -196,7 +196,7 @@ impl<S: Store, P: Policy> Server<S, P> {
             if read.key != post.account()?.key {
                 return Err(Problem::malformed("the account has another key by now").into());
             }
-            let last_change = read.last_change.after(&post.nonce);
+            let last_change = read.last_change.after(&post.nonce, post.now);
             let last_change = last_change.ok_or(StoreError::NonceTaken)?;
             let mut account = AccountRecord {
                 last_change,
@@ -243,26 +243,30 @@ impl<S: Store, P: Policy> Server<S, P> {
             }
         })
     }
+}
 
-    /// Ends an account, as its operator: it can't be used any more, and its certificates stay as they are.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store: [`StoreError::Changed`] if there is no such account.
-    pub fn revoke_account(&self, id: &str) -> Result<(), StoreError> {
-        for _ in 0..TRIES {
-            let read = self.store.account(id)?.ok_or(StoreError::Changed)?;
-            let account = AccountRecord {
-                status: AccountStatus::Revoked,
-                ..(*read).clone()
-            };
-            match self.store.update_account(account) {
-                Err(StoreError::Changed) => {}
-                done => return done.map(drop),
-            }
+/// Ends an account, as its operator: it can't be used any more, its orders get no certificates, and the certificates that it
+/// has stay as they are. Returns whether it was not ended so before.
+///
+/// # Errors
+///
+/// Those of the store: [`StoreError::Changed`] if there is no such account.
+pub fn revoke_account(store: &impl Store, id: &str) -> Result<bool, StoreError> {
+    for _ in 0..TRIES {
+        let read = store.account(id)?.ok_or(StoreError::Changed)?;
+        if read.status == AccountStatus::Revoked {
+            return Ok(false);
         }
-        Err(StoreError::Changed)
+        let account = AccountRecord {
+            status: AccountStatus::Revoked,
+            ..(*read).clone()
+        };
+        match store.update_account(account) {
+            Err(StoreError::Changed) => {}
+            done => return done.map(|_| true),
+        }
     }
+    Err(StoreError::Changed)
 }
 
 /// How often a change is tried again, if somebody else changed the object meanwhile.

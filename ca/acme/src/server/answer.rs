@@ -103,7 +103,7 @@ impl From<Answer> for Outcome {
 pub enum Work {
     /// Look whether a challenge is met, and say so to `Server::validated`.
     Validate(Validate),
-    /// Issue a certificate, and hand it to `Server::issued`.
+    /// Ask `Server::due` whether it is still to be issued, issue a certificate, and hand it to `Server::issued`.
     Issue(Issue),
 }
 
@@ -122,6 +122,10 @@ pub struct Validate {
     pub is_wildcard: bool,
     /// What has to be found.
     pub key_authorization: KeyAuthorization,
+    /// Whether nobody looked before.
+    pub is_first: bool,
+    /// Whether nobody will look again: who can't tell now says why, as a problem.
+    pub is_last: bool,
 }
 
 /// Issue a certificate.
@@ -147,6 +151,19 @@ pub struct Issue {
     pub replaces: Option<String>,
     /// For each identifier, by which challenge it was validated, and what was seen.
     pub evidence: Vec<String>,
+    /// Whether the time for it is over: if it can't be issued now, there will be no certificate, and the order is to end.
+    pub is_late: bool,
+}
+
+/// What is to be done with an order right before its certificate is issued.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Due {
+    /// Issue the certificate.
+    Issue,
+    /// Issue none, for this reason: unless one was issued before, say so to `Server::issued`.
+    Refuse(Problem),
+    /// Nothing: the order has its certificate, or has ended.
+    Nothing,
 }
 
 /// Why a request is refused, with headers of the answer.

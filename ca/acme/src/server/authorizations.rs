@@ -98,7 +98,7 @@ impl<S: Store, P: Policy> Server<S, P> {
             match of_authorization(one, post.now) {
                 AuthorizationStatus::Pending => {
                     began.set(true);
-                    Ok(Some(begin(one, index, post.now)))
+                    Ok(Some(self.begun(one, index, post.now)))
                 }
                 _ => Err(Refusal::from(Problem::malformed(
                     "the challenge's authorization is no longer pending",
@@ -108,7 +108,9 @@ impl<S: Store, P: Policy> Server<S, P> {
         let answer = self.show_challenge(&changed, index);
         let work = began.get().then(|| {
             let key = &post.account()?.key;
-            Ok::<_, Refusal>(Work::Validate(Self::validate(&changed, index, key)))
+            let mut work = self.validate(&changed, index, key, post.now);
+            work.is_first = true;
+            Ok::<_, Refusal>(Work::Validate(work))
         });
         Ok(Outcome {
             answer,
@@ -125,14 +127,15 @@ impl<S: Store, P: Policy> Server<S, P> {
             _ => answer,
         }
     }
-}
 
-/// The same authorization, where somebody has been looking at a challenge since now.
-fn begin(one: &AuthorizationRecord, index: usize, now: Time) -> AuthorizationRecord {
-    let mut after = one.clone();
-    after.challenges[index] = ChallengeRecord {
-        state: ChallengeState::Processing { since: now },
-        ..after.challenges[index].clone()
-    };
-    after
+    /// The same authorization, where somebody has been looking at a challenge since now. There is not any time for that.
+    fn begun(&self, one: &AuthorizationRecord, index: usize, now: Time) -> AuthorizationRecord {
+        let mut after = one.clone();
+        after.challenges[index] = ChallengeRecord {
+            state: ChallengeState::Processing { since: now },
+            ..after.challenges[index].clone()
+        };
+        after.expires = after.expires.min(now.after(self.settings.validation_time));
+        after
+    }
 }

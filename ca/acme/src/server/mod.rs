@@ -1,8 +1,8 @@
 //! A server of ACME without input and output: it takes requests and times, and gives answers and work to do.
 //!
 //! What it remembers is in a [`Store`], and what it may do is decided by a [`Policy`]. Whoever has a server carries out its work:
-//! [`Validate`] a challenge and say [`validated`](Server::validated), [`Issue`] a certificate and say
-//! [`issued`](Server::issued). What nobody finished is [taken up](Server::take_up) again after some time. Both may be done
+//! [`Validate`] a challenge and say [`validated`](Server::validated), [`Issue`] a certificate that is still [due](Server::due)
+//! and say [`issued`](Server::issued). What nobody finished is [taken up](Server::take_up) again after some time. Both may be done
 //! twice without harm: of several answers the first counts, and a certificate is issued under the
 //! [`request_id`](Issue::request_id) of its order, of which a ledger has one.
 //!
@@ -28,7 +28,8 @@ mod work;
 
 use core::fmt;
 
-pub use answer::{Answer, Issue, Outcome, Request, Validate, Work};
+pub use accounts::revoke_account;
+pub use answer::{Answer, Due, Issue, Outcome, Request, Validate, Work};
 pub use csr::check_csr;
 pub use policy::{
     Grant, Policy, Registration, RevocationRefusal, RevocationWish, Revoker, Wish, default_renewal,

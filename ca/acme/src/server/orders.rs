@@ -48,6 +48,7 @@ impl<S: Store, P: Policy> Server<S, P> {
             None => None,
             Some(name) => Some(self.replaced(name, &account, &identifiers)?),
         };
+        self.policy.may_use(&account)?;
         let grant = self.policy.may_order(&Wish {
             account: &account,
             identifiers: &identifiers,
@@ -281,6 +282,7 @@ impl<S: Store, P: Policy> Server<S, P> {
                 status => return Err(not_ready(status).into()),
             }
             if !is_checked {
+                self.policy.may_use(post.account()?)?;
                 self.check_request(&der, &seen)?;
                 is_checked = true;
             }
@@ -293,7 +295,7 @@ impl<S: Store, P: Policy> Server<S, P> {
             };
             match self.store.update_order(processing, &seen.authorizations) {
                 Ok(order) => {
-                    let work = self.issue(&order)?;
+                    let work = self.issue(&order, post.now)?;
                     let answer = self.show_order(200, &self.see(order, post.now)?);
                     return Ok(Outcome {
                         answer,

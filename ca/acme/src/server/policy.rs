@@ -7,6 +7,7 @@ use core::time::Duration;
 use pq_jose::any::AnyJwk;
 use pq_x509::pki_types::SignatureVerificationAlgorithm;
 use pq_x509::request::VerifiedRequest;
+use zeroize::Zeroizing;
 
 use crate::challenge;
 use crate::identifier::Identifier;
@@ -28,7 +29,7 @@ pub trait Policy: Send + Sync {
     /// # Errors
     ///
     /// A problem, if there is no such account, or it may not be used.
-    fn external_key(&self, kid: &str) -> Result<Vec<u8>, Problem> {
+    fn external_key(&self, kid: &str) -> Result<Zeroizing<Vec<u8>>, Problem> {
         let _ = kid;
         Err(Problem::unauthorized(
             "there is no external account with this identifier: check --eab-kid, or what your client calls it",
@@ -42,6 +43,18 @@ pub trait Policy: Send + Sync {
     /// A problem, if it may not.
     fn may_register(&self, registration: &Registration<'_>) -> Result<(), Problem> {
         let _ = registration;
+        Ok(())
+    }
+
+    /// Whether an account may get certificates still. It is asked for each order, when that is finalized, and right before
+    /// the certificate is issued; an order that was finalized ends if it may not. Such an account can look at what it has, revoke
+    /// certificates and end itself.
+    ///
+    /// # Errors
+    ///
+    /// A problem, if it may not.
+    fn may_use(&self, account: &AccountRecord) -> Result<(), Problem> {
+        let _ = account;
         Ok(())
     }
 

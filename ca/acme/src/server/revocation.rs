@@ -1,5 +1,8 @@
 //! Revocation (RFC 8555, section 7.6), by the account that a certificate was issued to, by one that has authorizations for
 //! all names in it, and by whoever has its key.
+//!
+//! Who has authorizations alone shows that the names are theirs now, and nothing of the key, which may be somebody else's: so
+//! they may not say that it is compromised, by which the key would be refused from then on, in other certificates, too.
 
 use core::net::IpAddr;
 
@@ -69,6 +72,17 @@ impl<S: Store, P: Policy> Server<S, P> {
                 }
             }
         };
+        if matches!(
+            (by, reason),
+            (Revoker::Authorized(_), RevocationReason::KeyCompromise)
+        ) {
+            return Err(Problem::new(
+                ProblemType::BadRevocationReason,
+                "that the key is compromised can be said by the account that the certificate was issued to, or by a request that is \
+                 signed by the key: give another reason",
+            )
+            .into());
+        }
         let revoked = self.policy.revoke(&RevocationWish {
             certificate: &der,
             reason,

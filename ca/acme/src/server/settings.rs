@@ -12,6 +12,11 @@ pub struct Settings {
     pub authorization_lifetime: Duration,
     /// Whether later orders of an account use its valid authorizations.
     pub reuses_authorizations: bool,
+    /// How long it is tried to find out whether a challenge is met: six hours. Then its authorization expires. The pauses between
+    /// tries double.
+    pub validation_time: Duration,
+    /// How long after the end of its own time an order that was finalized may wait for its certificate: a day. Then it ends.
+    pub issuing_time: Duration,
     /// How long work may take until somebody else takes it up: half a minute. What is done twice has one result.
     pub work_time: Duration,
     /// How long clients shall wait before they ask again: two seconds.
@@ -31,6 +36,8 @@ impl Default for Settings {
             order_lifetime: days(7),
             authorization_lifetime: days(30),
             reuses_authorizations: true,
+            validation_time: Duration::from_secs(6 * 3600),
+            issuing_time: days(1),
             work_time: Duration::from_secs(30),
             poll_interval: Duration::from_secs(2),
             max_identifiers: 100,

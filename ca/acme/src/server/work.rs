@@ -1,6 +1,7 @@
 //! Work: what is to be done, what came of it, and what nobody finished.
 
 use alloc::sync::Arc;
+use core::time::Duration;
 
 use pq_jose::any::AnyJwk;
 use pq_jose::encoding::base64url;
@@ -11,15 +12,16 @@ use thiserror::Error;
 
 use super::Server;
 use super::accounts::TRIES;
-use super::answer::{Answer, Issue, Validate, Work};
+use super::answer::{Answer, Due, Issue, Validate, Work};
 use super::policy::Policy;
+use super::posts::ended;
 use crate::challenge::KeyAuthorization;
 use crate::identifier::Identifier;
-use crate::objects::{CertificateId, Time};
+use crate::objects::{AccountStatus, CertificateId, Time};
 use crate::problem::Problem;
 use crate::store::{
-    AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeState, OrderRecord,
-    OrderState, Processing, Store, StoreError,
+    AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeState,
+    OrderRecord, OrderState, Processing, Store, StoreError,
 };
 
 /// A certificate that was issued, with the chains that can be sent.
@@ -42,7 +44,7 @@ pub enum IssuedError {
     /// The order has another certificate.
     #[error("the order has another certificate already: {0}")]
     Second(String),
-    /// The order is not being processed.
+    /// The order is not being processed: it has ended without a certificate.
     #[error("the order is not being processed")]
     NotProcessing,
     /// The store failed.
@@ -58,7 +60,14 @@ impl CertificateRecord {
 }
 
 impl<S: Store, P: Policy> Server<S, P> {
-    pub(super) fn validate(one: &AuthorizationRecord, index: usize, key: &AnyJwk) -> Validate {
+    /// Looking at a challenge, again.
+    pub(super) fn validate(
+        &self,
+        one: &AuthorizationRecord,
+        index: usize,
+        key: &AnyJwk,
+        now: Time,
+    ) -> Validate {
         let challenge = &one.challenges[index];
         Validate {
             authorization: one.id.clone(),
@@ -67,14 +76,27 @@ impl<S: Store, P: Policy> Server<S, P> {
             identifier: one.identifier.clone(),
             is_wildcard: one.is_wildcard,
             key_authorization: KeyAuthorization::new(&challenge.token, &key.thumbprint()),
+            is_first: false,
+            is_last: now.after(self.pause(one, now)) >= one.expires,
         }
     }
 
-    pub(super) fn issue(&self, order: &OrderRecord) -> Result<Issue, StoreError> {
+    /// How long to wait before a challenge is looked at again: as long as it has been looked at.
+    fn pause(&self, one: &AuthorizationRecord, now: Time) -> Duration {
+        let left = now.until(one.expires);
+        let passed = self.settings.validation_time.saturating_sub(left);
+        passed.max(self.settings.work_time)
+    }
+
+    pub(super) fn issue(&self, order: &OrderRecord, now: Time) -> Result<Issue, StoreError> {
         let OrderState::Processing(work) = &order.state else {
             return Err(StoreError::Changed);
         };
-        let authorizations = self.store.authorizations(&order.authorizations)?;
+        let authorizations = match self.store.authorizations(&order.authorizations) {
+            Ok(all) => all,
+            // Some were removed if the order waited for long: the evidence is what is left.
+            Err(_) => self.authorizations_left(order)?,
+        };
         let evidence = authorizations.iter().flat_map(|one| {
             one.challenges
                 .iter()
@@ -102,6 +124,38 @@ impl<S: Store, P: Policy> Server<S, P> {
             not_after: order.not_after,
             replaces: order.replaces.clone(),
             evidence: evidence.collect(),
+            is_late: order.expires.after(self.settings.issuing_time) <= now,
+        })
+    }
+
+    fn authorizations_left(
+        &self,
+        order: &OrderRecord,
+    ) -> Result<Vec<Arc<AuthorizationRecord>>, StoreError> {
+        let each = order.authorizations.iter();
+        let found = each.map(|id| self.store.authorization(id).transpose());
+        found.flatten().collect()
+    }
+
+    /// What is to be done with an order: for whoever is about to issue its certificate, which may be long after the order was
+    /// finalized. An account that has ended since, or that the policy no longer lets use this, gets none.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store: [`StoreError::Changed`] if there is no such order.
+    pub fn due(&self, order: &str) -> Result<Due, StoreError> {
+        let order = self.store.order(order)?.ok_or(StoreError::Changed)?;
+        if !matches!(order.state, OrderState::Processing(_)) {
+            return Ok(Due::Nothing);
+        }
+        let account = self.store.account(&order.account)?;
+        let is_valid = |account: &Arc<AccountRecord>| account.status == AccountStatus::Valid;
+        let Some(account) = account.filter(is_valid) else {
+            return Ok(Due::Refuse(ended()));
+        };
+        Ok(match self.policy.may_use(&account) {
+            Ok(()) => Due::Issue,
+            Err(problem) => Due::Refuse(problem),
         })
     }
 
@@ -227,65 +281,92 @@ impl<S: Store, P: Policy> Server<S, P> {
     }
 
     /// Takes up work that somebody began and did not finish in time: at most so much of each kind. Whoever did so before gets
-    /// none of it.
+    /// none of it. Challenges of accounts that have ended are no work.
     ///
     /// # Errors
     ///
-    /// Those of the store.
-    pub fn take_up(&self, now: Time, limit: usize) -> Result<Vec<Work>, StoreError> {
+    /// Those of the store: of looking for work, or each of its own, where a piece of work can't be taken up.
+    pub fn take_up(
+        &self,
+        now: Time,
+        limit: usize,
+    ) -> Result<Vec<Result<Work, StoreError>>, StoreError> {
         let due = now
             .as_secs()
             .saturating_sub(self.settings.work_time.as_secs());
         let due = Time::from_secs(due);
         let overdue = self.store.overdue(due, limit)?;
         let mut all = Vec::new();
-        for order in overdue.orders {
-            let OrderState::Processing(work) = &order.state else {
-                continue;
-            };
-            let state = OrderState::Processing(Processing {
-                since: now,
-                csr: Arc::clone(&work.csr),
-            });
-            let taken = OrderRecord {
-                state,
-                ..(*order).clone()
-            };
-            match self.store.update_order(taken, &[]) {
-                Ok(order) => all.push(Work::Issue(self.issue(&order)?)),
-                Err(StoreError::Changed) => {}
-                Err(error) => return Err(error),
+        for order in &overdue.orders {
+            match self.take_up_order(order, now) {
+                Ok(work) => all.extend(work.map(Ok)),
+                Err(error) => all.push(Err(error)),
             }
         }
-        for one in overdue.authorizations {
-            let is_due = |challenge: &ChallengeState| matches!(challenge, ChallengeState::Processing { since } if *since <= due);
-            let states = one.challenges.iter().map(|challenge| &challenge.state);
-            let indices = states.enumerate().filter(|(_, state)| is_due(state));
-            let indices: Vec<usize> = indices.map(|(index, _)| index).collect();
-            let is_over = one.expires <= now;
-            let mut taken = (*one).clone();
-            for index in &indices {
-                taken.challenges[*index].state = match is_over {
-                    // Nobody looks any more.
-                    true => ChallengeState::Pending,
-                    false => ChallengeState::Processing { since: now },
-                };
+        for one in &overdue.authorizations {
+            match self.take_up_authorization(one, due, now) {
+                Ok(work) => all.extend(work.into_iter().map(Ok)),
+                Err(error) => all.push(Err(error)),
             }
-            let taken = match self.store.update_authorization(taken) {
-                Ok(taken) => taken,
-                Err(StoreError::Changed) => continue,
-                Err(error) => return Err(error),
-            };
-            let account = self.store.account(&taken.account)?;
-            let Some(account) = account.filter(|_| !is_over) else {
-                continue;
-            };
-            let work = indices
-                .into_iter()
-                .map(|index| Work::Validate(Self::validate(&taken, index, &account.key)));
-            all.extend(work);
         }
         Ok(all)
+    }
+
+    fn take_up_order(&self, order: &OrderRecord, now: Time) -> Result<Option<Work>, StoreError> {
+        let OrderState::Processing(work) = &order.state else {
+            return Ok(None);
+        };
+        let state = OrderState::Processing(Processing {
+            since: now,
+            csr: Arc::clone(&work.csr),
+        });
+        let taken = OrderRecord {
+            state,
+            ..order.clone()
+        };
+        match self.store.update_order(taken, &[]) {
+            Ok(order) => Ok(Some(Work::Issue(self.issue(&order, now)?))),
+            Err(StoreError::Changed) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn take_up_authorization(
+        &self,
+        one: &AuthorizationRecord,
+        due: Time,
+        now: Time,
+    ) -> Result<Vec<Work>, StoreError> {
+        let account = self.store.account(&one.account)?;
+        // Else nobody looks any more.
+        let account =
+            account.filter(|account| account.status == AccountStatus::Valid && one.expires > now);
+        // It is taken up again when its time for work is over.
+        let pause = self.pause(one, now);
+        let since = now.after(pause.saturating_sub(self.settings.work_time));
+        let mut taken = one.clone();
+        let mut indices = Vec::new();
+        for (index, challenge) in taken.challenges.iter_mut().enumerate() {
+            let is_due =
+                matches!(challenge.state, ChallengeState::Processing { since } if since <= due);
+            if is_due {
+                challenge.state = match &account {
+                    None => ChallengeState::Pending,
+                    Some(_) => ChallengeState::Processing { since },
+                };
+                indices.push(index);
+            }
+        }
+        let taken = match self.store.update_authorization(taken) {
+            Ok(taken) => taken,
+            Err(StoreError::Changed) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let work = account.iter().flat_map(|account| {
+            let each = indices.iter();
+            each.map(|index| Work::Validate(self.validate(&taken, *index, &account.key, now)))
+        });
+        Ok(work.collect())
     }
 }
 

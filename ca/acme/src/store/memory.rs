@@ -150,6 +150,18 @@ impl Store for MemoryStore {
         Ok(id.and_then(|id| tables.accounts.get(id)).cloned())
     }
 
+    fn accounts(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Arc<AccountRecord>>, StoreError> {
+        let tables = self.read();
+        let is_after = |id: &&String| after.is_none_or(|after| id.as_str() > after);
+        let ids: BTreeSet<_> = tables.accounts.keys().filter(is_after).collect();
+        let found = ids.into_iter().filter_map(|id| tables.accounts.get(id));
+        Ok(found.take(limit).cloned().collect())
+    }
+
     fn insert_account(&self, account: AccountRecord) -> Result<Arc<AccountRecord>, StoreError> {
         let mut tables = self.write();
         let thumbprint = tables.check_key(&account)?;

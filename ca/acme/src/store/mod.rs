@@ -72,6 +72,17 @@ pub trait Store: Send + Sync {
         thumbprint: &Thumbprint,
     ) -> Result<Option<Arc<AccountRecord>>, StoreError>;
 
+    /// Accounts, in any order that stays the same: at most `limit` of those after the one with the identifier `after`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn accounts(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Arc<AccountRecord>>, StoreError>;
+
     /// Inserts an account.
     ///
     /// # Errors

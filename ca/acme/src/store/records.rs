@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use pq_jose::any::AnyJwk;
 
 use crate::identifier::Identifier;
-use crate::nonce::{Nonce, NonceDigest};
+use crate::nonce::{MAX_SKEW, Nonce, NonceDigest};
 use crate::objects::{AccountStatus, ChallengeKind, Time};
 use crate::problem::Problem;
 
@@ -49,10 +49,12 @@ impl LastChange {
     /// The most changes by nonces of one second.
     const MOST: usize = 16;
 
-    /// After a change by this nonce, or nothing if there may be none.
-    pub fn after(&self, nonce: &Nonce) -> Option<Self> {
+    /// After a change by this nonce, or nothing if there may be none. A last change that was made later than now is one by a
+    /// wrong clock, and is not believed: else there could be no change until then.
+    pub fn after(&self, nonce: &Nonce, now: Time) -> Option<Self> {
         let made = nonce.made.as_secs();
-        if made > self.made {
+        let is_by_a_wrong_clock = self.made > now.as_secs().saturating_add(MAX_SKEW);
+        if made > self.made || is_by_a_wrong_clock {
             let nonces = vec![nonce.digest];
             return Some(Self { made, nonces });
         }

@@ -31,6 +31,7 @@ pub fn check<S: Store>(empty: impl Fn() -> S) {
     a_request_makes_one_object(&empty());
     a_certificate_is_replaced_once(&empty());
     orders_depend_on_their_authorizations(&empty());
+    accounts_are_listed_in_pages(&empty());
     orders_are_listed_in_pages(&empty());
     valid_authorizations_are_found(&empty());
     work_is_found_again(&empty());
@@ -346,6 +347,25 @@ fn orders_depend_on_their_authorizations(store: &impl Store) {
     assert_eq!(found(store.order("order")).version, 0);
     let updated = store.update_order((*one).clone(), &[changed]);
     assert_eq!(updated.expect("both are as they were read").version, 1);
+}
+
+fn accounts_are_listed_in_pages(store: &impl Store) {
+    for number in 0..10 {
+        insert(store, account(&format!("a{number}"), 10 + number));
+    }
+    let mut seen = Vec::new();
+    loop {
+        let after = seen.last().map(String::as_str);
+        let page = store.accounts(after, 3).expect("the store should answer");
+        assert!(page.len() <= 3);
+        if page.is_empty() {
+            break;
+        }
+        seen.extend(page.iter().map(|one| one.id.clone()));
+    }
+    seen.sort();
+    let expected: Vec<_> = (0..10).map(|number| format!("a{number}")).collect();
+    assert_eq!(seen, expected, "each is listed once");
 }
 
 fn orders_are_listed_in_pages(store: &impl Store) {

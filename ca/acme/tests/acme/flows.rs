@@ -2,18 +2,19 @@
 
 use pq_acme::identifier::Identifier;
 use pq_acme::jws::{self, KeyId};
+use pq_acme::nonce::Nonces;
 use pq_acme::objects::{CertificateId, ChallengeKind, Meta, Time};
 use pq_acme::problem::{Problem, ProblemType};
-use pq_acme::server::Work;
-use pq_acme::store::Store;
+use pq_acme::server::{Due, Server, Work, revoke_account};
+use pq_acme::store::{AuthorizationRecord, OrderRecord, OrderState, Processing, RedbStore, Store};
 use pq_jose::any::AnyJwk;
 use pq_jose::encoding::base64url;
 use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
 use pq_keys::{SignatureAlgorithm, Signer, SigningKey};
 
 use crate::kit::{
-    Ca, Client, EAB_KEY, World, at, csr, ed25519, finalization, json, order_of, problem, request,
-    text,
+    BASE, Ca, Client, EAB_KEY, World, at, csr, ed25519, finalization, json, order_of, problem,
+    request, text,
 };
 
 #[test]
@@ -454,7 +455,7 @@ fn work_that_nobody_finished_is_taken_up() {
     for challenge in authorization["challenges"].as_array().unwrap() {
         client.post(challenge["url"].as_str().unwrap(), "{}");
     }
-    let take_up = || world.server.take_up(world.now(), 10).unwrap();
+    let take_up = || world.take_up();
     assert_eq!(take_up().len(), 0);
     world.wait(31);
     let work = take_up();
@@ -488,10 +489,163 @@ fn what_is_over_is_no_work() {
     let challenge = shown["challenges"][0]["url"].as_str().unwrap();
     assert!(client.post_for(challenge, "{}").work.is_some());
     world.wait(8 * 24 * 3600);
-    assert_eq!(world.server.take_up(world.now(), 10).unwrap().len(), 0);
+    assert_eq!(world.take_up().len(), 0);
     let overdue = world.server.store().overdue(world.now(), 10).unwrap();
     assert_eq!(overdue.authorizations.len(), 0);
     assert_eq!(json(&client.post(authorization, ""))["status"], "expired");
+}
+
+/// Of a name whose server is dead, say: first soon, then more and more seldom, and not for ever.
+#[test]
+fn what_stays_undecided_is_asked_a_few_times() {
+    let world = World::new();
+    let client = Client::registered(&world);
+    let (url, order) = client.order(&["www.example.org"]);
+    let authorization = order["authorizations"][0].as_str().unwrap();
+    let shown = json(&client.post(authorization, ""));
+    let challenge = shown["challenges"][0]["url"].as_str().unwrap();
+    let began = world.now();
+    let Some(Work::Validate(first)) = client.post_for(challenge, "{}").work else {
+        panic!("there should be a challenge to validate");
+    };
+    assert!(first.is_first && !first.is_last);
+    let mut times = Vec::new();
+    for _ in 0..7 * 24 * 60 {
+        world.wait(60);
+        for work in world.take_up() {
+            let Work::Validate(work) = work else {
+                panic!("there is no certificate to issue");
+            };
+            assert!(!work.is_first);
+            times.push((began.until(world.now()).as_secs() / 60, work.is_last));
+        }
+    }
+    let minutes = [2, 4, 8, 16, 32, 64, 128, 256];
+    let expected = minutes.map(|minutes| (minutes, minutes == 256));
+    assert_eq!(times, expected);
+    assert_eq!(json(&client.post(&url, ""))["status"], "invalid");
+}
+
+#[test]
+fn accounts_that_have_ended_get_nothing_more() {
+    let world = World::new();
+    let [one, other] = [0, 1].map(|_| Client::registered(&world));
+    let names = ["www.example.org"];
+    let mut orders = Vec::new();
+    for client in [&one, &other] {
+        let (_, order) = client.order(&names);
+        client.meet(&order);
+        let Some(Work::Issue(work)) = client.finalize(&order, &csr(&names, &ed25519())).work else {
+            panic!("there should be a certificate to issue");
+        };
+        assert_eq!(world.server.due(&work.order).unwrap(), Due::Issue);
+        let (_, order) = client.order(&["a.example"]);
+        let authorization = json(&client.post(order["authorizations"][0].as_str().unwrap(), ""));
+        let challenge = authorization["challenges"][0]["url"].as_str().unwrap();
+        assert!(client.post_for(challenge, "{}").work.is_some());
+        orders.push(work.order);
+    }
+    let url = one.kid.clone().unwrap();
+    let ended = one.post(&url, r#"{"status":"deactivated"}"#);
+    assert_eq!(ended.status, 200, "{}", text(&ended));
+    let id = other.kid.as_ref().unwrap().rsplit('/').next().unwrap();
+    assert!(revoke_account(world.server.store(), id).unwrap());
+    assert!(!revoke_account(world.server.store(), id).unwrap());
+    assert_eq!(
+        problem(&other.post(&at("new-order"), &order_of(&names))),
+        (401, ProblemType::Unauthorized)
+    );
+    world.wait(121);
+    // Both orders, and none of the challenges.
+    assert_eq!(world.take_up().len(), 2);
+    for order in orders {
+        let Due::Refuse(problem) = world.server.due(&order).unwrap() else {
+            panic!("a certificate would be issued to an account that has ended");
+        };
+        assert_eq!(problem.kind, ProblemType::Unauthorized);
+        world.server.issued(&order, Err(problem)).unwrap();
+        assert_eq!(world.server.due(&order).unwrap(), Due::Nothing);
+    }
+    world.wait(1_000_000);
+    assert_eq!(world.take_up().len(), 0);
+}
+
+/// The orders of a server that was away for long: their authorizations may be gone, and each is taken up.
+#[test]
+fn orders_are_taken_up_however_old_they_are() {
+    let world = World::new();
+    let client = Client::registered(&world);
+    let id = client.kid.as_ref().unwrap().rsplit('/').next().unwrap();
+    let owner = world.server.store().account(id).unwrap().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = RedbStore::open(&folder.path().join("objects")).unwrap();
+    let owner = store.insert_account((*owner).clone()).unwrap();
+    for (name, expires) in [("old.example", 1000), ("new.example", 9_000_000)] {
+        let (url, _) = client.order(&[name]);
+        let made = world.server.store();
+        let order = made
+            .order(url.rsplit('/').next().unwrap())
+            .unwrap()
+            .unwrap();
+        let expires = Time::from_secs(expires);
+        let authorizations = made.authorizations(&order.authorizations).unwrap();
+        let authorizations = authorizations.iter().map(|one| AuthorizationRecord {
+            expires,
+            ..(**one).clone()
+        });
+        let order = OrderRecord {
+            expires,
+            created: Time::from_secs(0),
+            ..(*order).clone()
+        };
+        let inserted = store.insert_order(order, authorizations.collect(), &owner, None);
+        let processing = OrderRecord {
+            state: OrderState::Processing(Processing {
+                csr: [1].into(),
+                since: Time::from_secs(10),
+            }),
+            ..(*inserted.unwrap()).clone()
+        };
+        store.update_order(processing, &[]).unwrap();
+    }
+    let now = Time::from_secs(1000 + 40 * 24 * 3600);
+    assert_eq!(store.remove_old(now, 100).unwrap(), 1);
+    let server = Server::new(BASE, store, Ca::new(), Nonces::new([1; 32]));
+    let taken = server.take_up(now, 100).unwrap();
+    let late = taken.into_iter().map(|work| match work.unwrap() {
+        Work::Issue(work) => (work.identifiers[0].to_string(), work.is_late),
+        Work::Validate(_) => panic!("there is no challenge to validate"),
+    });
+    let late: alloc::collections::BTreeMap<_, _> = late.collect();
+    let expected = [("new.example", false), ("old.example", true)];
+    assert_eq!(
+        late,
+        expected.map(|(name, late)| (name.into(), late)).into()
+    );
+}
+
+/// A change that was made when the clock was wrong does not keep the account from being changed.
+#[test]
+fn a_clock_that_was_ahead_is_not_believed_for_good() {
+    let world = World::new();
+    let client = Client::registered(&world);
+    let url = client.kid.clone().unwrap();
+    let change = |address: &str| {
+        let wish = format!(r#"{{"contact":["mailto:{address}"]}}"#);
+        client.post(&url, &wish)
+    };
+    let year = 365 * 24 * 3600;
+    world.wait(year);
+    assert_eq!(change("then@example.org").status, 200);
+    world.wait_back(year - 10);
+    let changed = change("now@example.org");
+    assert_eq!(changed.status, 200, "{}", text(&changed));
+    // From now on, requests are good once again.
+    world.wait_back(5);
+    assert_eq!(
+        problem(&change("before@example.org")),
+        (400, ProblemType::BadNonce)
+    );
 }
 
 #[test]
@@ -560,12 +714,19 @@ fn certificates_are_revoked_by_who_may() {
     let wildcard = stranger.order(&names[1..]).1;
     stranger.meet(&wildcard);
     let by_key = Client::with_key(&world, Box::new(left[2].0.clone()));
-    for (client, payload) in [
-        (&client, &left[0].1),
-        (&stranger, &left[1].1),
-        (&by_key, &left[2].1),
+    // Who has its names alone does not know its key.
+    let compromised = left[1].1.replace('}', r#","reason":1}"#);
+    assert_eq!(
+        problem(&stranger.post(&url, &compromised)),
+        (400, ProblemType::BadRevocationReason)
+    );
+    for (client, payload, reason) in [
+        (&client, &left[0].1, 1),
+        (&stranger, &left[1].1, 4),
+        (&by_key, &left[2].1, 1),
     ] {
-        let revoked = client.post(&url, &payload.replace('}', r#","reason":1}"#));
+        let with = payload.replace('}', &format!(r#","reason":{reason}}}"#));
+        let revoked = client.post(&url, &with);
         assert_eq!(revoked.status, 200, "{}", text(&revoked));
         assert_eq!(
             problem(&client.post(&url, payload)),

@@ -20,6 +20,7 @@ const HOUR: u64 = 3600;
 const ORDER_LIFETIME: u64 = 7 * 24 * HOUR;
 const AUTHORIZATION_LIFETIME: u64 = 30 * 24 * HOUR;
 const WORK_TIME: u64 = 120;
+const VALIDATION_TIME: u64 = 6 * HOUR;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -345,7 +346,9 @@ impl<'a> History<'a> {
         match (state, one.shown(self.now())) {
             (ChallengeState::Pending, "pending") => {
                 let now = self.now();
-                self.authorizations[index].challenges[kind].1 = ChallengeState::Processing(now);
+                let one = &mut self.authorizations[index];
+                one.challenges[kind].1 = ChallengeState::Processing(now);
+                one.expires = one.expires.min(now + VALIDATION_TIME);
                 assert_eq!(json(&outcome.answer)["status"], "processing");
                 self.work.push(outcome.work.unwrap());
             }
@@ -475,7 +478,7 @@ impl<'a> History<'a> {
 
     fn take_up(&mut self) {
         let now = self.now();
-        let taken = self.world.server.take_up(self.world.now(), 1000).unwrap();
+        let taken = self.world.take_up();
         let mut expected = 0;
         for order in &mut self.orders {
             if let OrderState::Processing(since, _) = &mut order.state
@@ -489,14 +492,17 @@ impl<'a> History<'a> {
             if one.state != AuthorizationState::Pending {
                 continue;
             }
+            let is_over = one.expires <= now || self.ended[one.owner];
+            let passed = VALIDATION_TIME.saturating_sub(one.expires.saturating_sub(now));
+            let pause = passed.max(WORK_TIME);
             for (_, state) in &mut one.challenges {
                 match state {
                     ChallengeState::Processing(since) if *since + WORK_TIME > now => {}
-                    ChallengeState::Processing(_) if one.expires <= now => {
+                    ChallengeState::Processing(_) if is_over => {
                         *state = ChallengeState::Pending;
                     }
                     ChallengeState::Processing(since) => {
-                        *since = now;
+                        *since = now + pause - WORK_TIME;
                         expected += 1;
                     }
                     _ => {}

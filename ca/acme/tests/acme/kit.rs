@@ -24,6 +24,7 @@ use pq_x509::issuing::{CertificateBuilder, Issuer};
 use pq_x509::request::{CertificateRequest, RequestBuilder};
 use pq_x509::verification::classical_algorithms;
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 pub(crate) const BASE: &str = "https://ca.example/acme";
 pub(crate) const EAB_KEY: &[u8] = b"a secret of 32 bytes, as it were";
@@ -87,9 +88,9 @@ impl Policy for Ca {
         Cow::Borrowed(&self.meta)
     }
 
-    fn external_key(&self, kid: &str) -> Result<Vec<u8>, Problem> {
+    fn external_key(&self, kid: &str) -> Result<Zeroizing<Vec<u8>>, Problem> {
         match kid {
-            "known" => Ok(EAB_KEY.to_vec()),
+            "known" => Ok(EAB_KEY.to_vec().into()),
             _ => Err(Problem::unauthorized("there is no such external account")),
         }
     }
@@ -177,6 +178,11 @@ impl World {
         self.now.fetch_add(seconds, Ordering::Relaxed);
     }
 
+    /// The clock was ahead.
+    pub(crate) fn wait_back(&self, seconds: u64) {
+        self.now.fetch_sub(seconds, Ordering::Relaxed);
+    }
+
     pub(crate) fn ca(&self) -> &Ca {
         self.server.policy()
     }
@@ -199,6 +205,12 @@ impl World {
     pub(crate) fn nonce(&self) -> String {
         let answer = self.send("HEAD", &at("new-nonce"), b"").answer;
         answer.header("Replay-Nonce").unwrap().into()
+    }
+
+    /// What nobody finished.
+    pub(crate) fn take_up(&self) -> Vec<Work> {
+        let taken = self.server.take_up(self.now(), 1000).unwrap();
+        taken.into_iter().collect::<Result<_, _>>().unwrap()
     }
 
     /// Carries out work as it should be, and says how much there was.

@@ -13,14 +13,14 @@ use hyper::{Request, Response, StatusCode};
 use pq_acme::jws::MAX_BODY_LEN;
 use pq_acme::nonce::Nonces;
 use pq_acme::objects::Time;
-use pq_acme::server::{self, Answer, Issue, IssuedError, Outcome, Server, Validate, Work};
-use pq_acme::store::Store;
+use pq_acme::server::{self, Answer, Issue, Outcome, Server, Validate, Work};
+use pq_acme::store::{Store, StoreError};
 use pq_serving::{Client, Handler, Protection, WholeRequests};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::external_accounts::ExternalAccounts;
-use super::issuing::{NotIssued, issue};
+use super::issuing::carry_out;
 use super::policy::{CaPolicy, Now};
 use crate::clock::Clock;
 use crate::doors::{Issuing, Mounted};
@@ -103,6 +103,19 @@ impl<S: Store + 'static> AcmeDoor<S> {
         self.inner.server.policy().replace_accounts(accounts);
     }
 
+    /// Ends an account, as the operator: see [`revoke_account`](server::revoke_account). Says whether there is one. It may block.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn end_account(&self, id: &str) -> Result<bool, StoreError> {
+        match server::revoke_account(self.inner.server.store(), id) {
+            Ok(_) => Ok(true),
+            Err(StoreError::Changed) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Takes up what somebody began and did not finish: at once, since it may have been this process before it was started
     /// anew, and now and then.
     pub async fn keep(self: Arc<Self>) -> Infallible {
@@ -111,11 +124,7 @@ impl<S: Store + 'static> AcmeDoor<S> {
             let looked = tokio::task::spawn_blocking(move || {
                 let now = inner.time();
                 match inner.server.take_up(now, TAKEN_UP) {
-                    Ok(all) => {
-                        for work in all {
-                            inner.begin(work, &Handle::current());
-                        }
-                    }
+                    Ok(all) => inner.begin_all(all, &Handle::current()),
                     Err(error) => tracing::error!(%error, "work that was left can't be found"),
                 }
             });
@@ -178,6 +187,23 @@ impl<S: Store + 'static> Inner<S> {
         shown.unwrap_or(answer)
     }
 
+    /// Begins what was taken up. What could not be comes up again.
+    fn begin_all(self: &Arc<Self>, all: Vec<Result<Work, StoreError>>, runtime: &Handle) {
+        let (mut failed, mut first) = (0_usize, None);
+        for work in all {
+            match work {
+                Ok(work) => self.begin(work, runtime),
+                Err(error) => {
+                    failed += 1;
+                    first.get_or_insert(error);
+                }
+            }
+        }
+        if let Some(error) = first {
+            tracing::error!(failed, %error, "some of the work that was left can't be taken up");
+        }
+    }
+
     /// Begins work that nobody waits for.
     fn begin(self: &Arc<Self>, work: Work, runtime: &Handle) {
         let inner = self.clone();
@@ -209,24 +235,7 @@ impl<S: Store + 'static> Inner<S> {
             tracing::error!(order = work.order, "the CA has no key here that issues");
             return;
         };
-        let outcome = match issue(&ca, work, self.clock.now()) {
-            Ok(issued) => Ok(issued),
-            Err(NotIssued::Refused(problem)) => {
-                tracing::info!(order = work.order, %problem, "an order gets no certificate");
-                Err(problem)
-            }
-            Err(NotIssued::NotNow(error)) => {
-                tracing::error!(order = work.order, %error, "a certificate can't be issued now");
-                return;
-            }
-        };
-        match self.server.issued(&work.order, outcome) {
-            // Somebody else was faster, and it is the same certificate.
-            Ok(()) | Err(IssuedError::NotProcessing) => {}
-            Err(error) => {
-                tracing::error!(order = work.order, %error, "an order does not have its certificate yet");
-            }
-        }
+        carry_out(&self.server, &ca, work, self.clock.now());
     }
 
     async fn validate(self: Arc<Self>, work: Validate) {
@@ -247,8 +256,17 @@ impl<S: Store + 'static> Inner<S> {
         let outcome = match outcome.verdict {
             Verdict::Valid { evidence } => Ok(evidence),
             Verdict::Invalid(refusal) => Err(refusal.problem()),
+            Verdict::Undecided(refusal) if work.is_last => Err(refusal.problem()),
             Verdict::Undecided(refusal) => {
-                tracing::warn!(authorization = work.authorization, %refusal, "a challenge is asked again later");
+                let authorization = &work.authorization;
+                match work.is_first {
+                    true => {
+                        tracing::warn!(authorization, %refusal, "a challenge is asked again later");
+                    }
+                    false => {
+                        tracing::debug!(authorization, %refusal, "a challenge is asked again later");
+                    }
+                }
                 return;
             }
         };

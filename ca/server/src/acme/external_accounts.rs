@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use zeroize::Zeroizing;
 
 /// The keys that the operator gave out, each under a name of its own.
@@ -35,7 +35,12 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Account {
     kid: String,
-    key: String,
+    #[serde(deserialize_with = "secret")]
+    key: Zeroizing<String>,
+}
+
+fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<String>, D::Error> {
+    String::deserialize(deserializer).map(Zeroizing::new)
 }
 
 impl ExternalAccounts {
@@ -54,7 +59,7 @@ impl ExternalAccounts {
         })?;
         let mut all = BTreeMap::new();
         for Account { kid, key } in file.accounts {
-            let (key, error) = (Zeroizing::new(key), || kid.clone());
+            let error = || kid.clone();
             if kid.is_empty() {
                 return Err(ExternalAccountsError::NoName);
             }

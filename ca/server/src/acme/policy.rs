@@ -14,12 +14,14 @@ use pq_acme::server::{
 use pq_acme::store::{AccountRecord, CertificateRecord, OrderRecord};
 use pq_ca::policy::{AcmeChallenge, Profile, Wanted};
 use pq_x509::certificate::{AlternativeName, Certificate};
+use pq_x509::pki_types::UnixTime;
 use pq_x509::request::VerifiedRequest;
 use pq_x509::revocation::CrlReason;
 use pq_x509::x509_cert::der::oid::db::rfc4519::COMMON_NAME;
+use zeroize::Zeroizing;
 
 use super::external_accounts::ExternalAccounts;
-use super::issuing::wanted;
+use super::issuing::{left_until, wanted};
 use super::refusals::refused;
 use crate::clock::Clock;
 use crate::doors::Issuing;
@@ -46,10 +48,15 @@ impl CaPolicy {
         }
     }
 
-    /// From now on, these accounts may be bound to.
+    /// From now on, accounts may be bound to these, and those that are bound to others get nothing.
     pub(super) fn replace_accounts(&self, accounts: ExternalAccounts) {
         let held = self.accounts.write();
         *held.unwrap_or_else(PoisonError::into_inner) = Arc::new(accounts);
+    }
+
+    fn accounts(&self) -> Arc<ExternalAccounts> {
+        let held = self.accounts.read();
+        held.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn ca(&self) -> Result<Issuing, Problem> {
@@ -89,6 +96,15 @@ fn check_order(
     granted.map_err(|forbidden| refused(&forbidden))
 }
 
+/// Refuses an end of the certificate that is over, or later than the policy and the CA permit.
+fn check_end(ca: &Issuing, end: Time, now: UnixTime) -> Result<(), Problem> {
+    let left = left_until(end, now)?;
+    let checked = ca.key.policy().check_validity(left, ca.key.issuer(), now);
+    checked.map_err(|forbidden| {
+        Problem::malformed(format!("\"notAfter\": {}", forbidden.for_applicants()))
+    })
+}
+
 /// Refuses a subject with more than a common name, which is one of the order's names: whatever else it says, no challenge has
 /// shown, and the policy permits it to people that the operator knows.
 fn check_subject(request: &VerifiedRequest) -> Result<(), Problem> {
@@ -122,10 +138,10 @@ impl Policy for CaPolicy {
         Cow::Owned(meta)
     }
 
-    fn external_key(&self, kid: &str) -> Result<Vec<u8>, Problem> {
-        let accounts = self.accounts.read();
-        let accounts = accounts.unwrap_or_else(PoisonError::into_inner).clone();
-        accounts.key(kid).map(<[u8]>::to_vec).ok_or_else(|| {
+    fn external_key(&self, kid: &str) -> Result<Zeroizing<Vec<u8>>, Problem> {
+        let accounts = self.accounts();
+        let key = accounts.key(kid).map(|key| Zeroizing::new(key.to_vec()));
+        key.ok_or_else(|| {
             Problem::unauthorized(
                 "there is no external account with this identifier: check what the operator of the CA gave you",
             )
@@ -135,6 +151,16 @@ impl Policy for CaPolicy {
     fn may_register(&self, registration: &Registration<'_>) -> Result<(), Problem> {
         // Without a key there is no policy, which is no permission.
         check_bound(&self.ca()?, registration.external.is_some())
+    }
+
+    /// Who is bound to an account of the operator's may get certificates while that one is in the file.
+    fn may_use(&self, account: &AccountRecord) -> Result<(), Problem> {
+        match &account.external {
+            Some((kid, _)) if self.accounts().key(kid).is_none() => Err(Problem::unauthorized(
+                "the operator of the CA has ended the external account that this account is bound to: ask for another",
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn may_order(&self, wish: &Wish<'_>) -> Result<Grant, Problem> {
@@ -147,6 +173,9 @@ impl Policy for CaPolicy {
         // It may not have been required when the account was made.
         check_bound(&ca, wish.account.external.is_some())?;
         let granted = check_order(&ca, wish.identifiers, wish.profile)?;
+        if let Some(end) = wish.not_after {
+            check_end(&ca, end, self.clock.now())?;
+        }
         Ok(Grant {
             profile: Some(granted.name().into()),
         })
@@ -267,7 +296,7 @@ fn reason(reason: RevocationReason) -> CrlReason {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use pq_acme::nonce::NonceDigest;
     use pq_acme::objects::AccountStatus;
     use pq_acme::store::{LastChange, OrderState};
@@ -284,7 +313,7 @@ mod tests {
     use crate::doors::{Doors, PublishedCa, Settings};
 
     /// A CA whose policy ends with this.
-    fn policy(rest: &str) -> (TempDir, CaPolicy) {
+    pub(in crate::acme) fn policy(rest: &str) -> (TempDir, CaPolicy) {
         let folder = tempfile::tempdir().unwrap();
         let text =
             pq_ca::policy::Policy::default_text(&[".example.org".parse().unwrap()], &[], &[]);
@@ -301,11 +330,11 @@ mod tests {
         (folder, CaPolicy::new(now, Clock::default()))
     }
 
-    fn new_key() -> SigningKey {
+    pub(in crate::acme) fn new_key() -> SigningKey {
         SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap()
     }
 
-    fn account(external: Option<(String, String)>) -> AccountRecord {
+    pub(in crate::acme) fn account(external: Option<(String, String)>) -> AccountRecord {
         AccountRecord {
             id: "a".into(),
             version: 0,
@@ -364,14 +393,53 @@ mod tests {
         );
     }
 
-    fn may_finalize(policy: &CaPolicy, subject: &str) -> Result<(), Problem> {
-        let key = new_key();
-        let mut request = CertificateRequest::builder().dns_name("www.example.org");
-        if !subject.is_empty() {
-            request = request.subject(subject.parse::<Name>().unwrap());
-        }
-        let request = request.sign(&key).unwrap();
-        let order = OrderRecord {
+    /// Removing a name from the file is how the operator ends what was made with it.
+    #[test]
+    fn accounts_get_nothing_when_that_which_they_are_bound_to_is_gone() {
+        let (_folder, open) = policy("[acme]");
+        let bound = account(Some(("kid".into(), "{}".into())));
+        let may_use =
+            |account: &AccountRecord| open.may_use(account).map_err(|problem| problem.kind);
+        assert_eq!(may_use(&account(None)), Ok(()));
+        let key = "FdGpRmjNLIuGKLMlwOtGxkYMPFa6iQmTDmBD3C2oP9A";
+        let file = format!("[[accounts]]\nkid = \"kid\"\nkey = \"{key}\"\n");
+        open.replace_accounts(ExternalAccounts::parse(&file).unwrap());
+        assert_eq!(may_use(&bound), Ok(()));
+        open.replace_accounts(ExternalAccounts::parse(&file.replace("kid\"", "other\"")).unwrap());
+        assert_eq!(may_use(&bound), Err(ProblemType::Unauthorized));
+        assert_eq!(may_use(&account(None)), Ok(()));
+    }
+
+    /// What can't be issued is not ordered first.
+    #[test]
+    fn no_order_ends_later_than_the_policy_permits() {
+        let (_folder, open) = policy("[acme]");
+        let until = |end: u64| {
+            let granted = open.may_order(&Wish {
+                account: &account(None),
+                identifiers: &[Identifier::dns("www.example.org").unwrap()],
+                profile: None,
+                not_before: None,
+                not_after: Some(Time::from_secs(end)),
+                replaces: None,
+                from: None,
+            });
+            granted.map(drop).map_err(|problem| problem.detail)
+        };
+        let now = Clock::default().now().as_secs();
+        assert_eq!(until(now + 80 * 24 * 3600), Ok(()));
+        let late = until(now + 91 * 24 * 3600).unwrap_err();
+        assert!(
+            late.contains("\"notAfter\"") && late.contains("90d"),
+            "{late}"
+        );
+        assert!(!late.contains("policy.toml"), "{late}");
+        assert!(until(now).unwrap_err().contains("is over"));
+    }
+
+    /// An order of that account.
+    pub(in crate::acme) fn order() -> OrderRecord {
+        OrderRecord {
             id: "o".into(),
             version: 0,
             account: "a".into(),
@@ -384,9 +452,18 @@ mod tests {
             replaces: None,
             profile: Some("server".into()),
             created: Time::from_secs(0),
-            nonce: NonceDigest([0; 16]),
-        };
-        policy.may_finalize(&order, &request.verify().unwrap())
+            nonce: NonceDigest([1; 16]),
+        }
+    }
+
+    fn may_finalize(policy: &CaPolicy, subject: &str) -> Result<(), Problem> {
+        let key = new_key();
+        let mut request = CertificateRequest::builder().dns_name("www.example.org");
+        if !subject.is_empty() {
+            request = request.subject(subject.parse::<Name>().unwrap());
+        }
+        let request = request.sign(&key).unwrap();
+        policy.may_finalize(&order(), &request.verify().unwrap())
     }
 
     #[test]

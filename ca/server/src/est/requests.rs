@@ -34,7 +34,7 @@ pub(super) fn request_id(
     digest: &[u8; 32],
     now: UnixTime,
 ) -> Result<RequestId, AuthorityError> {
-    let find = |number: u64| key.of_request(&numbered(digest, number));
+    let find = |number: u64| key.entry_of_request(&numbered(digest, number));
     let Some(first) = find(0)? else {
         return Ok(numbered(digest, 0));
     };

@@ -164,12 +164,14 @@ impl Validator {
         });
         let verdict = match asked {
             Ok(whence) => Verdict::Valid {
-                evidence: format!("{} {name} from {whence}", question.kind),
+                evidence: format!("from {whence}"),
             },
             Err(verdict) => verdict,
         };
         match &verdict {
-            Verdict::Valid { evidence } => steps.add(evidence),
+            Verdict::Valid { evidence } => {
+                steps.add(format_args!("{} {name} {evidence}", question.kind));
+            }
             Verdict::Invalid(refusal) | Verdict::Undecided(refusal) => steps.add(refusal),
         }
         Outcome {

@@ -10,7 +10,6 @@ use serde::Deserialize;
 use crate::policy::file::{PolicyError, Setting, Source};
 use crate::policy::forbidden::{Findings, Reason};
 use crate::policy::values::Period;
-use crate::policy::wanted::Wanted;
 
 /// How long certificates may be valid.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -37,10 +36,10 @@ impl Validity {
         }
     }
 
-    /// The first and the last second of the certificate, which are within the CA's validity.
+    /// The first and the last second of a certificate for which this validity is asked, which are within the CA's validity.
     pub(crate) fn check(
         &self,
-        wanted: &Wanted,
+        asked: Option<Duration>,
         ca: &Certificate,
         now: UnixTime,
         findings: &mut Findings,
@@ -53,7 +52,7 @@ impl Validity {
             return (ca_start, ca_end);
         }
         let left = seconds(ca_end) - seconds(now);
-        if let Some(asked) = wanted.validity {
+        if let Some(asked) = asked {
             let Period(max) = self.max();
             if asked > max {
                 findings.add(self.max.offset(), Reason::Validity { asked, max });
@@ -63,7 +62,7 @@ impl Validity {
             }
         }
         let Period(default) = self.default_period();
-        let duration = wanted.validity.unwrap_or(default).min(left);
+        let duration = asked.unwrap_or(default).min(left);
         let start = UnixTime::since_unix_epoch(seconds(now).saturating_sub(EARLIER));
         let end = UnixTime::since_unix_epoch(seconds(now) + duration);
         (start.max(ca_start), end)

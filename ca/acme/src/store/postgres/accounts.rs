@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use pq_postgres::tokio_postgres::types::Type;
 
 use super::known::Known;
-use super::session::{Change, Outcome, Value, Worker, number};
+use super::session::{Change, Outcome, Value, Worker, limit, number};
 use crate::store::StoreError;
 use crate::store::codec::Record;
 use crate::store::records::AccountRecord;
@@ -52,6 +52,20 @@ impl Worker {
         let values: [Value<'_>; 1] = [(&&thumbprint[..], Type::BYTEA)];
         let found = self.records(statement, &values).await?;
         Ok(found.into_iter().next())
+    }
+
+    pub(super) async fn accounts(
+        &self,
+        after: &str,
+        most: usize,
+    ) -> Result<Vec<Arc<AccountRecord>>, StoreError> {
+        if after.contains('\0') {
+            return Ok(Vec::new());
+        }
+        let statement =
+            "SELECT id, version, body FROM @.accounts WHERE id > $1 ORDER BY id LIMIT $2";
+        let values: [Value<'_>; 2] = [(&after, Type::TEXT), (&limit(most), Type::INT8)];
+        self.records(statement, &values).await
     }
 
     pub(super) async fn insert_account(

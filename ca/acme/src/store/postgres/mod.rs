@@ -150,6 +150,15 @@ impl Store for PostgresStore {
         self.call(async move |worker| worker.account_of_key(&thumbprint).await)
     }
 
+    fn accounts(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Arc<AccountRecord>>, StoreError> {
+        let after = after.unwrap_or_default().to_owned();
+        self.call(async move |worker| worker.accounts(&after, limit).await)
+    }
+
     fn insert_account(&self, account: AccountRecord) -> Result<Arc<AccountRecord>, StoreError> {
         self.call(async move |worker| worker.insert_account(account).await)
     }

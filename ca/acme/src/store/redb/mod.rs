@@ -109,6 +109,14 @@ impl Store for RedbStore {
             .read(|reads| reads.account_of_key(thumbprint.as_bytes()))
     }
 
+    fn accounts(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Arc<AccountRecord>>, StoreError> {
+        self.opened.read(|reads| reads.accounts(after, limit))
+    }
+
     fn insert_account(&self, account: AccountRecord) -> Result<Arc<AccountRecord>, StoreError> {
         self.writer
             .change(move |changes| changes.insert_account(&account))

@@ -47,6 +47,22 @@ impl Reads {
         }
     }
 
+    pub(super) fn accounts(&self, after: Option<&str>, limit: usize) -> All<AccountRecord> {
+        let mut ids = Vec::new();
+        let table = self.0.open_table(ACCOUNTS)?;
+        for found in table.range(after.unwrap_or_default()..)? {
+            let (found, _) = found?;
+            let id = found.value();
+            if ids.len() >= limit {
+                break;
+            }
+            if Some(id) != after {
+                ids.push(id.to_owned());
+            }
+        }
+        self.all(ACCOUNTS, &ids)
+    }
+
     pub(super) fn order(&self, id: &str) -> Found<OrderRecord> {
         self.one(ORDERS, id)
     }
