@@ -4,5 +4,6 @@
 extern crate alloc;
 
 mod kit;
+mod own_port;
 mod wilful;
 mod with_wilful;
