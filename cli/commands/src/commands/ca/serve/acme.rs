@@ -2,12 +2,9 @@
 
 use alloc::sync::Arc;
 use core::convert::Infallible;
-use core::fmt;
 use core::net::{IpAddr, SocketAddr};
 use core::str::FromStr;
-use core::time::Duration;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use pq_acme::nonce::Nonces;
@@ -20,6 +17,7 @@ use pq_keys::random;
 use rustls::crypto::CryptoProvider;
 use tokio::task::JoinHandle;
 
+use super::kept_file::KeptFile;
 use super::{never, serving};
 use crate::commands::servers::DatabaseAddress;
 use crate::failure::Failure;
@@ -29,10 +27,6 @@ use crate::files::Source;
 const PATH: &str = "/acme";
 /// Its objects, in the CA's folder.
 const OBJECTS: &str = "acme.redb";
-/// How often the file of external accounts is looked at.
-const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// The most bytes of that file.
-const MAX_ACCOUNTS: usize = 1024 * 1024;
 /// Where systems say who resolves names.
 const RESOLVERS: &str = "/etc/resolv.conf";
 
@@ -119,7 +113,7 @@ struct NoResolverAddress;
 pub(super) struct Opened<'o> {
     options: &'o AcmeOptions,
     objects: Objects,
-    accounts: Option<AccountsFile>,
+    accounts: Option<KeptFile<ExternalAccounts>>,
 }
 
 enum Objects {
@@ -146,7 +140,7 @@ impl AcmeOptions {
         Ok(Some(Opened {
             options: self,
             objects,
-            accounts: accounts.map(AccountsFile::read).transpose()?,
+            accounts: accounts.map(accounts_file).transpose()?,
         }))
     }
 }
@@ -175,10 +169,16 @@ impl Opened<'_> {
     }
 }
 
+fn accounts_file(path: &Path) -> Result<KeptFile<ExternalAccounts>, Failure> {
+    KeptFile::read(path, "the file of external accounts", |text| {
+        ExternalAccounts::parse(text).map_err(|error| error.to_string())
+    })
+}
+
 async fn mounted<S: Store + 'static>(
     store: S,
     validator: Validator,
-    accounts: Option<AccountsFile>,
+    accounts: Option<KeptFile<ExternalAccounts>>,
     doors: &Doors,
     url: &str,
 ) -> Result<(String, Vec<JoinHandle<()>>), Failure> {
@@ -201,7 +201,9 @@ async fn mounted<S: Store + 'static>(
     let mut keeping = vec![tokio::spawn(never(door.clone().keep()))];
     if let Some(accounts) = accounts {
         door.replace_external_accounts(accounts.parsed()?);
-        keeping.push(tokio::spawn(never(accounts.keep(door.clone()))));
+        let door = door.clone();
+        let replace = move |accounts| door.replace_external_accounts(accounts);
+        keeping.push(tokio::spawn(never(accounts.keep(replace))));
     }
     doors.mount(PATH, door.clone());
     Ok((door.directory_url(), keeping))
@@ -239,64 +241,6 @@ fn name_servers(text: &str) -> Vec<SocketAddr> {
         Some(SocketAddr::new(address, 53))
     });
     servers.collect()
-}
-
-/// The file of external accounts, as it was read last.
-struct AccountsFile {
-    path: PathBuf,
-    text: String,
-}
-
-impl AccountsFile {
-    fn read(path: &Path) -> Result<Self, Failure> {
-        let text = pq_keys::files::read_private(path, MAX_ACCOUNTS);
-        let text = text.map_err(|error| about(path, &error))?;
-        let text = String::from_utf8(text.to_vec()).map_err(|error| about(path, &error))?;
-        let file = Self {
-            path: path.into(),
-            text,
-        };
-        file.parsed()?;
-        Ok(file)
-    }
-
-    fn parsed(&self) -> Result<ExternalAccounts, Failure> {
-        ExternalAccounts::parse(&self.text).map_err(|error| about(&self.path, &error))
-    }
-
-    /// Takes it over when it changes. One that can't be used changes nothing, and the log says so.
-    async fn keep<S: Store + 'static>(mut self, door: Arc<AcmeDoor<S>>) -> Infallible {
-        let mut said = None;
-        loop {
-            tokio::time::sleep(LOOK_EVERY).await;
-            let path = self.path.clone();
-            let read = tokio::task::spawn_blocking(move || Self::read(&path)).await;
-            match read {
-                Ok(Ok(now)) if now.text == self.text && said.is_none() => {}
-                Ok(Ok(now)) => {
-                    if let Ok(accounts) = now.parsed() {
-                        door.replace_external_accounts(accounts);
-                        tracing::info!("the file of external accounts is in use as it is now");
-                    }
-                    (self, said) = (now, None);
-                }
-                Ok(Err(failure)) => {
-                    let error = failure.to_string();
-                    if said.as_ref() != Some(&error) {
-                        tracing::error!("{error}. The accounts of before may still be bound to");
-                    }
-                    said = Some(error);
-                }
-                Err(error) => {
-                    tracing::error!(%error, "looking at the external accounts was broken off")
-                }
-            }
-        }
-    }
-}
-
-fn about(path: &Path, error: &dyn fmt::Display) -> Failure {
-    serving(io::Error::other(format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! It may use the rest of its [room](super), and what that room may use.
 
 mod acme;
+mod est;
+mod kept_file;
 mod keys;
 mod watching;
 
@@ -29,6 +31,7 @@ use tokio::runtime::Runtime;
 
 pub(in crate::commands) use self::acme::ObjectsPlace;
 use self::acme::{AcmeOptions, Opened};
+use self::est::{EstOptions, OpenedEst};
 use self::keys::Keys;
 use self::watching::keep_watching;
 use super::ca_key::CaKeyOptions;
@@ -105,6 +108,9 @@ pub(crate) struct Arguments {
     acme: AcmeOptions,
 
     #[command(flatten)]
+    est: EstOptions,
+
+    #[command(flatten)]
     limits: LimitOptions,
 
     #[command(flatten)]
@@ -148,6 +154,11 @@ Examples:
 With ACME, for servers of a network of one's own:
   pqtls ca serve --name ca.example.org --acme --ask 10.0.0.0/8
 
+With EST, for devices; users.toml has lines \"[[users]]\", name = \"NAME\" and password = \"HASH\", and the hash is made by
+python3 -c 'import getpass, hashlib, os; s = os.urandom(16); print(\"pbkdf2-sha256:600000:%s:%s\" %
+(s.hex(), hashlib.pbkdf2_hmac(\"sha256\", getpass.getpass().encode(), s, 600000).hex()))':
+  pqtls ca serve --name ca.example.org --est --est-users users.toml
+
 On the usual ports, and watched:
   pqtls ca serve --name ca.example.org --listen [::]:443 --plain [::]:80 --metrics 127.0.0.1:9464
 
@@ -157,7 +168,7 @@ URLs of this server for certificates, in policy.toml:
   [ocsp]
   urls = [\"http://ca.example.org/ocsp\"]";
 
-/// How often certificates in files are looked at.
+/// How often files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// How long requests may still run whose clients are cut off.
 const LAST_REQUESTS: Duration = Duration::from_secs(3);
@@ -167,6 +178,7 @@ const PLAIN_CONNECTION: Duration = Duration::from_secs(60);
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     let folder = arguments.place.open()?;
     let acme = arguments.acme.open(&arguments.place.path())?;
+    let est = arguments.est.open()?;
     // Before anything listens: it may ask for a passphrase.
     let mut keys = Keys::new(arguments.ca_key.clone(), folder);
     let (ca, stamp) = (keys.published()?, keys.stamp()?);
@@ -174,7 +186,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitStatus, Failure> {
     arguments.log.start("pqtls_commands");
     record_facade(&[]).map_err(serving)?;
     let runtime = Runtime::new().map_err(serving)?;
-    let served = runtime.block_on(serve(arguments, ca, algorithm, (keys, stamp), acme));
+    let served = runtime.block_on(serve(arguments, ca, algorithm, (keys, stamp), (acme, est)));
     runtime.shutdown_timeout(LAST_REQUESTS);
     Ok(match served? {
         true => ExitStatus::Done,
@@ -193,7 +205,7 @@ async fn serve(
     ca: PublishedCa,
     algorithm: Option<Algorithm>,
     (keys, stamp): (Keys, keys::Stamp),
-    acme: Option<Opened<'_>>,
+    (acme, est): (Option<Opened<'_>>, Option<OpenedEst>),
 ) -> Result<bool, Failure> {
     let mut listeners = Vec::new();
     for address in &arguments.plain {
@@ -212,7 +224,8 @@ async fn serve(
         own,
         watcher,
     } = arguments.identities(&doors, algorithm, provider.clone())?;
-    let tls = Tls::with(provider.clone(), identities.clone(), None).map_err(serving)?;
+    let clients = arguments.est.client_certificates(&provider);
+    let tls = Tls::with(provider.clone(), identities.clone(), clients).map_err(serving)?;
     let listening = arguments
         .listening
         .start(tls, limits, None, doors.clone())
@@ -247,11 +260,20 @@ async fn serve(
         }
     };
     let (directory, keeping_acme) = directory.unzip();
+    let est = match est {
+        None => None,
+        Some(est) => {
+            let url = arguments.url(listening.server.local_addr().port());
+            Some(est.mount(&doors, &url)?)
+        }
+    };
+    let (est, keeping_est) = est.unzip();
     let mut keeping = vec![
         tokio::spawn(never(doors.clone().keep())),
         tokio::spawn(never(keep_watching(keys, stamp, doors.clone()))),
     ];
     keeping.extend(keeping_acme.into_iter().flatten());
+    keeping.extend(keeping_est.flatten());
     if let Some(own) = own {
         let issuer = move || doors.issuer();
         keeping.push(tokio::spawn(never(own.keep(identities, issuer))));
@@ -260,7 +282,7 @@ async fn serve(
         listening.server.local_addr(),
         arguments.name.first(),
         plain.listens_on(),
-        directory.as_deref(),
+        &[("ACME", directory), ("EST", est)],
         &listening.notes(),
     )
     .map_err(serving)?;
@@ -380,7 +402,7 @@ fn welcome(
     address: SocketAddr,
     name: Option<&String>,
     plain: &[String],
-    directory: Option<&str>,
+    mounted: &[(&str, Option<String>)],
     notes: &str,
 ) -> io::Result<()> {
     let mut out = io::stdout().lock();
@@ -399,8 +421,10 @@ fn welcome(
         "OCSP, lists and certificates are over plain HTTP on {}.",
         plain.join(", ")
     )?;
-    if let Some(directory) = directory {
-        writeln!(out, "ACME is at {directory}")?;
+    for (what, url) in mounted {
+        if let Some(url) = url {
+            writeln!(out, "{what} is at {url}")?;
+        }
     }
     write!(out, "{notes}")?;
     out.flush()
