@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 use self::client::{Account, Ended, Handed};
 use self::names::Names;
 use self::replicas::Replicas;
+use crate::ca_served::until;
 use crate::folder::{Folder, Outcome};
 use crate::keys::hex;
 
@@ -73,7 +74,10 @@ fn each_order_ends_in_one_certificate_whoever_is_killed() {
         let enemy = scope.spawn(|| {
             while !is_over() || kills.load(Ordering::Relaxed) < least_kills {
                 sleep(KILL_EVERY);
-                replicas.kill(kills.fetch_add(1, Ordering::Relaxed) % REPLICAS);
+                let number = kills.load(Ordering::Relaxed) % REPLICAS;
+                if replicas.kill(number) {
+                    kills.fetch_add(1, Ordering::Relaxed);
+                }
             }
         });
         let (cluster, restarts) = (&cluster, &restarts);
@@ -117,10 +121,12 @@ fn each_order_ends_in_one_certificate_whoever_is_killed() {
                 })
             })
             .collect();
-        for client in clients {
-            client.join().unwrap();
-        }
+        // The others end in any case.
+        let clients: Vec<_> = clients.into_iter().map(|client| client.join()).collect();
         done.store(true, Ordering::Relaxed);
+        for client in clients {
+            client.unwrap();
+        }
         for one in [enemy, watcher, keeper] {
             one.join().unwrap();
         }
@@ -145,6 +151,71 @@ fn each_order_ends_in_one_certificate_whoever_is_killed() {
     assert_eq!(results.handed.len() + results.gave_up.len(), orders);
     drop(replicas);
     check(&folder, &results);
+}
+
+/// While replicas are rolled to the next version, which adds to the tables as each did before it, those of this version go on;
+/// only that none of these can be started any more is said.
+#[test]
+fn a_replica_serves_on_while_the_next_version_changes_the_tables() {
+    let Some(cluster) = Cluster::new(&["fsync=off"]) else {
+        return;
+    };
+    let _database = cluster.start();
+    let folder = with_ca(&cluster);
+    let names = Names::start();
+    let replicas = Replicas::start(&folder, 1, &places(&cluster), &names);
+    let (changed, handed) = (AtomicBool::new(false), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let (replicas, folder, names) = (&replicas, &folder, &names);
+            let (changed, handed) = (&changed, &handed);
+            scope.spawn(move || {
+                let account = Account::new(folder, replicas, names);
+                let mut left = 2;
+                for order in 0.. {
+                    // Some more after the change
+                    if changed.load(Ordering::Relaxed) {
+                        if left == 0 {
+                            return;
+                        }
+                        left -= 1;
+                    }
+                    match account.order(&format!("o{order}.a{number}.example.org")) {
+                        Ended::Handed(_) => handed.fetch_add(1, Ordering::Relaxed),
+                        Ended::GaveUp(why) => panic!("{why}"),
+                    };
+                }
+            });
+        }
+        let rolled = scope.spawn(|| {
+            until("there are orders", || handed.load(Ordering::Relaxed) >= 4);
+            change_tables(&cluster);
+        });
+        // The clients end in any case.
+        let rolled = rolled.join();
+        changed.store(true, Ordering::Relaxed);
+        rolled.unwrap();
+    });
+    let refused = folder.pqtls("ca list");
+    refused.fails(3, "newer version");
+    // It is still there.
+    let late = Account::new(&folder, &replicas, &names).order("late.example.org");
+    assert!(matches!(late, Ended::Handed(_)));
+}
+
+/// What a next version of this program would do with the tables when it is started.
+fn change_tables(cluster: &Cluster) {
+    for (schema, tables, version) in [
+        ("ledger", "certificates, events", "ledger"),
+        ("acme", "accounts, orders, authorizations", "store"),
+    ] {
+        let mut step = format!("SET search_path TO {schema}; BEGIN; ");
+        for table in tables.split(", ") {
+            step += &format!("ALTER TABLE {table} ADD COLUMN of_the_next text; ");
+        }
+        step += &format!("UPDATE {version} SET format = format + 1; COMMIT");
+        cluster.run(5432, &step);
+    }
 }
 
 /// A folder with a CA in `ca`, whose ledger is in this database.

@@ -71,11 +71,13 @@ impl Replicas {
         replicas
     }
 
-    /// As `kill -9`, and starts it again. Those that ended by themselves, since there was no database, are started, too.
-    pub(super) fn kill(&self, number: usize) {
+    /// As `kill -9`, and starts it again, unless it does not serve yet. Those that ended by themselves, since there was no
+    /// database, are started, too. Returns whether it was killed.
+    pub(super) fn kill(&self, number: usize) -> bool {
+        let serves = self.0[number].ports.tls.load(Ordering::Relaxed) > 0;
         for (index, one) in self.0.iter().enumerate() {
             let mut child = one.child.lock().unwrap();
-            if index == number {
+            if index == number && serves {
                 child.kill().unwrap();
                 child.wait().unwrap();
             } else if child.try_wait().unwrap().is_none() {
@@ -84,6 +86,7 @@ impl Replicas {
             one.ports.tls.store(0, Ordering::Relaxed);
             *child = spawn(&one.folder, &one.line, &one.log, &one.ports);
         }
+        serves
     }
 
     /// The port of one that serves, as far as is known: of another one for another number.
