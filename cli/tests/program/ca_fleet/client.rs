@@ -139,9 +139,15 @@ impl<'t> Account<'t> {
     /// Sends a request to the next replica that is there.
     fn send(&self, request: &Request) -> io::Result<Answer> {
         let number = self.sent.replace(self.sent.get() + 1);
-        let port = self.replicas.port(number);
-        let port = port.ok_or(io::ErrorKind::ConnectionRefused)?;
-        let kept = self.connections.borrow_mut().remove(&port);
+        let ports = self.replicas.ports();
+        let port = *ports
+            .get(number % ports.len().max(1))
+            .ok_or(io::ErrorKind::ConnectionRefused)?;
+        let kept = {
+            let mut connections = self.connections.borrow_mut();
+            connections.retain(|port, _| ports.contains(port));
+            connections.remove(&port)
+        };
         let mut connection = match kept {
             Some(kept) => kept,
             None => self.connect(port)?,

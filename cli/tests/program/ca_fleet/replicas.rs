@@ -89,14 +89,11 @@ impl Replicas {
         serves
     }
 
-    /// The port of one that serves, as far as is known: of another one for another number.
-    pub(super) fn port(&self, number: usize) -> Option<u16> {
-        let ports = self
-            .0
-            .iter()
-            .map(|one| one.ports.tls.load(Ordering::Relaxed));
-        let ports: Vec<u16> = ports.filter(|port| *port > 0).collect();
-        ports.get(number % ports.len().max(1)).copied()
+    /// The ports of those that serve, as far as is known.
+    pub(super) fn ports(&self) -> Vec<u16> {
+        let ports = self.0.iter();
+        let ports = ports.map(|one| one.ports.tls.load(Ordering::Relaxed));
+        ports.filter(|port| *port > 0).collect()
     }
 
     /// The revocation lists that they hand out now.
