@@ -13,7 +13,8 @@
 //!
 //! # Limits
 //!
-//! Requests have at most 128 KiB; [`Settings`](server::Settings) bound what is in them.
+//! Requests have at most 128 KiB; [`Settings`](server::Settings) bound what is in them. How often clients may do something, and
+//! how much they may have that is not decided, a server's [`Policy`](server::Policy) says; [`store::Limits`] count it.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -67,12 +67,15 @@ impl<S: Store, P: Policy> Server<S, P> {
                 Some((read.kid().to_owned(), proof.get().to_owned()))
             }
         };
-        self.policy.may_register(&Registration {
+        let registration = Registration {
             key,
             contact: &contact,
             external: external.as_ref().map(|(kid, _)| kid.as_str()),
             from,
-        })?;
+        };
+        self.policy.may_register(&registration)?;
+        let limits = self.policy.registration_limits(&registration);
+        self.count(&limits, post.now)?;
         let account = AccountRecord {
             id: content::fresh_id()?,
             version: 0,

@@ -89,6 +89,10 @@ impl<S: Store, P: Policy> Server<S, P> {
         }
         // An object with nothing in it that matters
         let _: serde::de::IgnoredAny = content::read(&post.content)?;
+        if one.challenges[index].state == ChallengeState::Pending {
+            let limits = self.policy.failure_limits(&one.account, &one.identifier);
+            self.look(&limits, post.now)?;
+        }
         let began = core::cell::Cell::new(false);
         let changed = self.change_authorization::<Refusal>(one, |one| {
             began.set(false);

@@ -17,6 +17,7 @@ mod certificates;
 mod content;
 mod csr;
 mod keys;
+mod limits;
 mod orders;
 mod policy;
 mod posts;

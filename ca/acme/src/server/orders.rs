@@ -49,7 +49,7 @@ impl<S: Store, P: Policy> Server<S, P> {
             Some(name) => Some(self.replaced(name, &account, &identifiers)?),
         };
         self.policy.may_use(&account)?;
-        let grant = self.policy.may_order(&Wish {
+        let asked = Wish {
             account: &account,
             identifiers: &identifiers,
             profile: wish.profile.as_deref(),
@@ -57,9 +57,14 @@ impl<S: Store, P: Policy> Server<S, P> {
             not_after: wish.not_after,
             replaces: replaces.as_deref(),
             from,
-        })?;
+        };
+        let grant = self.policy.may_order(&asked)?;
+        let limits = self.policy.order_limits(&asked);
+        self.look(&limits, post.now)?;
         let expires = post.now.after(self.settings.order_lifetime);
         let (ids, new) = self.authorizations_for(&account, &identifiers, expires, post.now)?;
+        self.check_undecided(&account, &new, post.now)?;
+        self.count(&limits, post.now)?;
         let order = OrderRecord {
             id: content::fresh_id()?,
             version: 0,

@@ -13,9 +13,9 @@ use crate::challenge;
 use crate::identifier::Identifier;
 use crate::objects::{ChallengeKind, Meta, RenewalInfo, RevocationReason, Time, Window};
 use crate::problem::{Problem, ProblemType};
-use crate::store::{AccountRecord, CertificateRecord, OrderRecord};
+use crate::store::{AccountRecord, CertificateRecord, Limit, Most, OrderRecord};
 
-/// Decides who may have which certificates. What it refuses, it refuses with a problem for the client, which may say when to
+/// Decides who may have which certificates, and how many. What it refuses, it refuses with a problem for the client, which may say when to
 /// try again. It may be asked twice about one request.
 pub trait Policy: Send + Sync {
     /// What the directory says about the server. If it names terms of service, accounts have to agree to them; and if it says
@@ -64,6 +64,31 @@ pub trait Policy: Send + Sync {
     ///
     /// A problem, if it may not: with subproblems, if it is because of some identifiers.
     fn may_order(&self, wish: &Wish<'_>) -> Result<Grant, Problem>;
+
+    /// What is counted of a new account that may be made, by address for instance. If a limit is used up, it is not made.
+    fn registration_limits(&self, registration: &Registration<'_>) -> Vec<Limit> {
+        let _ = registration;
+        Vec::new()
+    }
+
+    /// What is counted of a new order that may be made: by account, names and address for instance. If a limit is used up,
+    /// it is not made.
+    fn order_limits(&self, wish: &Wish<'_>) -> Vec<Limit> {
+        let _ = wish;
+        Vec::new()
+    }
+
+    /// What is counted if a validation of an identifier (without `*.`) fails, for the account with this identifier. While a
+    /// limit is used up, there is none.
+    fn failure_limits(&self, account: &str, identifier: &Identifier) -> Vec<Limit> {
+        let _ = (account, identifier);
+        Vec::new()
+    }
+
+    /// How many orders and authorizations an account may have that are not decided, if there is a limit.
+    fn most_undecided(&self) -> Option<Most> {
+        None
+    }
 
     /// Which challenges there are for an identifier. Those that can't be are left out.
     fn challenges(

@@ -61,6 +61,18 @@ impl Seen {
     }
 }
 
+impl Seen {
+    /// The order with the state that follows from its authorizations, if there will be no certificate and it doesn't say so
+    /// itself.
+    pub(super) fn came_to_nothing(&self) -> Option<OrderRecord> {
+        let problem = self.problem.clone()?;
+        (self.order.state == OrderState::Open).then(|| OrderRecord {
+            state: OrderState::Invalid(problem),
+            ..(*self.order).clone()
+        })
+    }
+}
+
 fn of_open(
     order: &OrderRecord,
     authorizations: &[Arc<AuthorizationRecord>],

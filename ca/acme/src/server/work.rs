@@ -173,7 +173,9 @@ impl<S: Store, P: Policy> Server<S, P> {
     ) -> Result<(), StoreError> {
         let one = self.store.authorization(&work.authorization)?;
         let one = one.ok_or(StoreError::Changed)?;
-        self.change_authorization::<StoreError>(one, |one| {
+        let failed = core::cell::Cell::new(false);
+        let changed = self.change_authorization::<StoreError>(one, |one| {
+            failed.set(false);
             let mut challenges = one.challenges.iter();
             let index = challenges.position(|challenge| challenge.kind == work.kind);
             let Some(index) = index.filter(|index| {
@@ -200,10 +202,14 @@ impl<S: Store, P: Policy> Server<S, P> {
                 Err(problem) => {
                     challenge.state = ChallengeState::Invalid(problem.clone());
                     after.state = AuthorizationState::Invalid;
+                    failed.set(true);
                 }
             }
             Ok(Some(after))
         })?;
+        if failed.get() {
+            self.count_failure(&changed.account, &changed.identifier, now);
+        }
         Ok(())
     }
 

@@ -33,11 +33,11 @@ pub enum Counted {
 
 /// Where it is counted how often something was done. Every [store](super::Store) of this crate does so.
 ///
-/// It is for a server's policy, where that says who may register and order: with a limit for the account, for each of the
-/// names or their registered domains, and for the address.
+/// A [server](crate::server::Server) counts here by the limits that its policy names.
 pub trait Limits: Send + Sync {
-    /// Counts something for each of these limits, which are about different things, or for none if one of them is used up. However many do so at once, no
-    /// more are counted in a window than its limit says. Who is told of an error may have been counted.
+    /// Counts something for each of these limits, which are about different things, or for none if one of them is used up.
+    /// However many do so at once, no more are counted in a window than its limit says. Who is told of an error may have
+    /// been counted.
     ///
     /// What is counted may be forgotten when the store's machine crashes. Windows that are over are removed by whoever
     /// comes by, so there are no more rows than different things were counted in a window.
@@ -46,6 +46,36 @@ pub trait Limits: Send + Sync {
     ///
     /// Those of the store.
     fn count(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError>;
+
+    /// What [`count`](Self::count) would say now. It counts nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn look(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError>;
+}
+
+/// What is said of limits whose windows end at these times, after these counts.
+pub(super) fn said<'l, E>(
+    limits: impl IntoIterator<Item = &'l Limit>,
+    counted: impl Fn(&Limit) -> Result<Option<(Time, u32)>, E>,
+    now: Time,
+) -> Result<Counted, E> {
+    for limit in limits {
+        let counted = counted(limit)?;
+        if next(limit, counted, now).is_none() {
+            return Ok(used_up(limit, counted, now));
+        }
+    }
+    Ok(Counted::All)
+}
+
+/// That a limit is used up.
+pub(super) fn used_up(limit: &Limit, counted: Option<(Time, u32)>, now: Time) -> Counted {
+    Counted::UsedUp {
+        of: limit.of.clone(),
+        until: counted.map_or_else(|| now.after(limit.window), |(until, _)| until),
+    }
 }
 
 /// The count of a window that ends at a time, after one more; `None` if it is used up.

@@ -2,6 +2,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
+use core::time::Duration;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -12,7 +13,7 @@ use super::records::{
     AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, OrderRecord,
     OrderState,
 };
-use super::{Overdue, Store, StoreError};
+use super::{KEEP, Most, Overdue, Store, StoreError, Undecided};
 use crate::identifier::Identifier;
 use crate::nonce::NonceDigest;
 use crate::objects::Time;
@@ -23,6 +24,7 @@ pub struct MemoryStore {
     tables: RwLock<Tables>,
     limits: Mutex<HashMap<String, (Time, u32)>>,
     nonce_key: OnceLock<[u8; 32]>,
+    keep: Option<Duration>,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +40,9 @@ struct Tables {
     valid: BTreeMap<(String, Identifier, bool), BTreeSet<(Time, String)>>,
     certificates: HashMap<String, Arc<CertificateRecord>>,
     names: HashMap<String, String>,
+    /// By account, expiry and identifier.
+    open_orders: BTreeSet<(String, Time, String)>,
+    pending: BTreeSet<(String, Time, String)>,
     /// Orders and authorizations that somebody works on.
     orders_in_work: BTreeSet<(Time, String)>,
     authorizations_in_work: BTreeSet<(Time, String)>,
@@ -47,6 +52,15 @@ impl MemoryStore {
     /// An empty store.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Keeps what has ended for another time than 30 days.
+    #[must_use]
+    pub fn keeping(self, keep: Duration) -> Self {
+        Self {
+            keep: Some(keep),
+            ..self
+        }
     }
 
     // Whoever panicked while he had the lock left nothing half done: each change is checked before it begins.
@@ -76,12 +90,8 @@ impl Tables {
     }
 
     fn put_order(&mut self, old: &OrderRecord, order: OrderRecord) -> Arc<OrderRecord> {
-        if let OrderState::Processing(work) = &old.state {
-            self.orders_in_work.remove(&(work.since, old.id.clone()));
-        }
-        if let OrderState::Processing(work) = &order.state {
-            self.orders_in_work.insert((work.since, order.id.clone()));
-        }
+        self.index_order(old, false);
+        self.index_order(&order, true);
         let order = Arc::new(OrderRecord {
             version: order.version + 1,
             ..order
@@ -90,24 +100,118 @@ impl Tables {
         order
     }
 
+    fn index_order(&mut self, one: &OrderRecord, is_there: bool) {
+        if let OrderState::Processing(work) = &one.state {
+            put(
+                &mut self.orders_in_work,
+                (work.since, one.id.clone()),
+                is_there,
+            );
+        }
+        if one.state == OrderState::Open {
+            let entry = (one.account.clone(), one.expires, one.id.clone());
+            put(&mut self.open_orders, entry, is_there);
+        }
+    }
+
     fn index_authorization(&mut self, one: &AuthorizationRecord, is_there: bool) {
         if let Some(since) = one.in_work_since() {
             let entry = (since, one.id.clone());
-            match is_there {
-                true => self.authorizations_in_work.insert(entry),
-                false => self.authorizations_in_work.remove(&entry),
-            };
+            put(&mut self.authorizations_in_work, entry, is_there);
+        }
+        if one.state == AuthorizationState::Pending {
+            let entry = (one.account.clone(), one.expires, one.id.clone());
+            put(&mut self.pending, entry, is_there);
         }
         if one.state == AuthorizationState::Valid {
             let key = (one.account.clone(), one.identifier.clone(), one.is_wildcard);
-            let of_name = self.valid.entry(key).or_default();
-            let entry = (one.expires, one.id.clone());
-            match is_there {
-                true => of_name.insert(entry),
-                false => of_name.remove(&entry),
-            };
+            let of_name = self.valid.entry(key.clone()).or_default();
+            put(of_name, (one.expires, one.id.clone()), is_there);
+            if of_name.is_empty() {
+                self.valid.remove(&key);
+            }
         }
     }
+
+    fn remove_orders(&mut self, before: Time, limit: usize) -> usize {
+        let is_old = |one: &&Arc<OrderRecord>| {
+            one.expires < before && !matches!(one.state, OrderState::Processing(_))
+        };
+        let old = self.orders.values().filter(is_old).take(limit);
+        let old: Vec<_> = old.cloned().collect();
+        for one in &old {
+            self.index_order(one, false);
+            self.orders.remove(&one.id);
+            self.nonces.remove(&one.nonce);
+            let entry = (one.account.clone(), one.id.clone());
+            self.of_account.remove(&entry);
+            // The claim of one that came to nothing goes with it; that of another goes with the certificate.
+            if let Some(name) = &one.replaces
+                && !matches!(one.state, OrderState::Valid { .. })
+                && self.replacing.get(name) == Some(&one.id)
+            {
+                self.replacing.remove(name);
+            }
+        }
+        old.len()
+    }
+
+    fn remove_authorizations(&mut self, before: Time, limit: usize) -> usize {
+        let is_old =
+            |one: &&Arc<AuthorizationRecord>| one.expires < before && one.in_work_since().is_none();
+        let old = self.authorizations.values().filter(is_old).take(limit);
+        let old: Vec<_> = old.cloned().collect();
+        for one in &old {
+            self.index_authorization(one, false);
+            self.authorizations.remove(&one.id);
+        }
+        old.len()
+    }
+
+    fn remove_certificates(&mut self, before: Time, limit: usize) -> usize {
+        let is_old = |one: &&Arc<CertificateRecord>| one.not_after < before;
+        let old = self.certificates.values().filter(is_old).take(limit);
+        let old: Vec<_> = old.cloned().collect();
+        for one in &old {
+            self.certificates.remove(&one.id);
+            if let Some(name) = &one.name {
+                self.replacing.remove(name);
+                if self.names.get(name) == Some(&one.id) {
+                    self.names.remove(name);
+                }
+            }
+        }
+        old.len()
+    }
+
+    fn remove_accounts(&mut self, before: Time, limit: usize) -> usize {
+        let has_orders = |id: &str| {
+            let first = self
+                .of_account
+                .range((id.to_owned(), String::new())..)
+                .next();
+            first.is_some_and(|(owner, _)| owner == id)
+        };
+        let is_old = |one: &&Arc<AccountRecord>| {
+            one.ended().is_some_and(|ended| ended < before.as_secs()) && !has_orders(&one.id)
+        };
+        let old = self.accounts.values().filter(is_old).take(limit);
+        let old: Vec<_> = old.cloned().collect();
+        for one in &old {
+            self.accounts.remove(&one.id);
+            self.keys.remove(one.key.thumbprint().as_bytes());
+            self.nonces.remove(&one.nonce);
+        }
+        old.len()
+    }
+}
+
+/// Puts an entry into an index or takes it out.
+fn put<T: Ord>(index: &mut BTreeSet<T>, entry: T, is_there: bool) {
+    match is_there {
+        true => index.insert(entry),
+        false => index.remove(&entry),
+    };
 }
 
 impl Limits for MemoryStore {
@@ -118,13 +222,7 @@ impl Limits for MemoryStore {
             let counted = counts.get(&limit.of).copied();
             match limits::next(limit, counted, now) {
                 Some(counted) => after.push((limit.of.clone(), counted)),
-                None => {
-                    let end = counted.map(|(until, _)| until);
-                    return Ok(Counted::UsedUp {
-                        of: limit.of.clone(),
-                        until: end.unwrap_or_else(|| now.after(limit.window)),
-                    });
-                }
+                None => return Ok(limits::used_up(limit, counted, now)),
             }
         }
         // What is over goes when twice as much is there as was then.
@@ -133,6 +231,11 @@ impl Limits for MemoryStore {
         }
         counts.extend(after);
         Ok(Counted::All)
+    }
+
+    fn look(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        let counts = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        limits::said(limits, |limit| Ok(counts.get(&limit.of).copied()), now)
     }
 }
 
@@ -258,8 +361,47 @@ impl Store for MemoryStore {
             version: 0,
             ..order
         });
+        tables.index_order(&order, true);
         tables.orders.insert(order.id.clone(), Arc::clone(&order));
         Ok(order)
+    }
+
+    fn undecided(&self, account: &str, now: Time, most: Most) -> Result<Undecided, StoreError> {
+        fn entries<'t>(
+            all: &'t BTreeSet<(String, Time, String)>,
+            account: &'t str,
+            now: Time,
+        ) -> impl Iterator<Item = &'t (String, Time, String)> {
+            let from = (
+                account.to_owned(),
+                now.after(Duration::from_secs(1)),
+                String::new(),
+            );
+            all.range(from..)
+                .take_while(move |(owner, ..)| owner == account)
+        }
+        let tables = self.read();
+        let orders = entries(&tables.open_orders, account, now).take(most.orders);
+        let orders = orders
+            .filter_map(|(_, _, id)| tables.orders.get(id))
+            .cloned();
+        let authorizations = entries(&tables.pending, account, now).take(most.authorizations);
+        Ok(Undecided {
+            orders: orders.collect(),
+            authorizations: authorizations.map(|(_, expires, _)| *expires).collect(),
+        })
+    }
+
+    fn remove_old(&self, now: Time, limit: u32) -> Result<u64, StoreError> {
+        let keep = self.keep.unwrap_or(KEEP).as_secs();
+        let before = Time::from_secs(now.as_secs().saturating_sub(keep));
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut tables = self.write();
+        let removed = tables.remove_orders(before, limit)
+            + tables.remove_authorizations(before, limit)
+            + tables.remove_certificates(before, limit)
+            + tables.remove_accounts(before, limit);
+        Ok(removed as u64)
     }
 
     fn update_order(
@@ -368,12 +510,17 @@ impl Store for MemoryStore {
 
 #[cfg(test)]
 mod tests {
-    use super::super::suite;
+    use super::super::{old_tests, suite};
     use super::*;
 
     #[test]
     fn it_passes_the_suite() {
         suite::check(MemoryStore::new);
         suite::check_limits(MemoryStore::new);
+    }
+
+    #[test]
+    fn what_ended_long_ago_is_removed() {
+        old_tests::check(&MemoryStore::new().keeping(old_tests::KEEP));
     }
 }

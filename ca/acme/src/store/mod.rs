@@ -26,6 +26,7 @@ pub mod suite;
 
 use alloc::sync::Arc;
 use core::error::Error;
+use core::time::Duration;
 
 use pq_jose::Thumbprint;
 
@@ -54,7 +55,7 @@ use crate::objects::Time;
 ///
 /// The methods block, as they wait for disks and networks: from within an asynchronous executor, call them where blocking is
 /// allowed. How many threads that takes, each store says.
-pub trait Store: Send + Sync {
+pub trait Store: Limits {
     /// The account with this identifier.
     ///
     /// # Errors
@@ -131,6 +132,22 @@ pub trait Store: Send + Sync {
         account: &AccountRecord,
         instead_of: Option<&str>,
     ) -> Result<Arc<OrderRecord>, StoreError>;
+
+    /// What an account has that is not decided and has not expired: at most so many orders and authorizations.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn undecided(&self, account: &str, now: Time, most: Most) -> Result<Undecided, StoreError>;
+
+    /// Removes what ended long ago, of each kind at most `limit` objects, and returns how many: orders and authorizations
+    /// that expired, certificates, and accounts that their holders ended and that have no orders any more. What somebody
+    /// works on stays. A server's [`tidy`](crate::server::Server::tidy) calls this; several may at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    fn remove_old(&self, now: Time, limit: u32) -> Result<u64, StoreError>;
 
     /// Updates an order, provided that these authorizations have the versions that were read.
     ///
@@ -238,6 +255,27 @@ pub struct Overdue {
     /// Authorizations with challenges that are to be validated.
     pub authorizations: Vec<Arc<AuthorizationRecord>>,
 }
+
+/// How much is looked for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Most {
+    /// Orders.
+    pub orders: usize,
+    /// Authorizations.
+    pub authorizations: usize,
+}
+
+/// What an account has that is not decided.
+#[derive(Clone, Debug, Default)]
+pub struct Undecided {
+    /// Orders that are [open](OrderState::Open), the first to expire first.
+    pub orders: Vec<Arc<OrderRecord>>,
+    /// When its pending authorizations expire, the first one first.
+    pub authorizations: Vec<Time>,
+}
+
+/// For how long stores keep what has ended, unless they are told otherwise: 30 days.
+const KEEP: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Why a store did nothing.
 #[derive(Debug, thiserror::Error)]

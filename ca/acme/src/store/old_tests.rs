@@ -3,14 +3,15 @@
 use core::time::Duration;
 
 use super::{
-    AuthorizationRecord, CertificateRecord, OrderRecord, OrderState, Processing, Store, StoreError,
-    suite,
+    AccountRecord, AuthorizationRecord, CertificateRecord, LastChange, OrderRecord, OrderState,
+    Processing, Store, StoreError, suite,
 };
-use crate::objects::Time;
+use crate::objects::{AccountStatus, Time};
 
 pub(super) const KEEP: Duration = Duration::from_secs(100);
 
-pub(super) fn check(store: &impl Store, remove: impl Fn(Time, u32) -> u64) {
+pub(super) fn check(store: &impl Store) {
+    let remove = |now, limit| store.remove_old(now, limit).unwrap();
     let at = Time::from_secs;
     let owner = suite::insert(store, suite::account("account", 1));
     // Orders that end at 1000: two that replace certificates, one that somebody works on, and others.
@@ -104,6 +105,38 @@ pub(super) fn check(store: &impl Store, remove: impl Fn(Time, u32) -> u64) {
     store
         .insert_order(again(), Vec::new(), &owner, None)
         .unwrap();
+    // Accounts that their holders ended go when their orders are gone; those that the operator ended stay.
+    let ended = |id: &str, number, status| {
+        let account = suite::insert(store, suite::account(id, number));
+        let last_change = LastChange {
+            made: 3000,
+            nonces: Vec::new(),
+        };
+        let ended = store.update_account(AccountRecord {
+            status,
+            last_change,
+            ..(*account).clone()
+        });
+        ended.unwrap()
+    };
+    ended("given up", 41, AccountStatus::Deactivated);
+    ended("taken", 42, AccountStatus::Revoked);
+    let with_order = ended("with an order", 43, AccountStatus::Deactivated);
+    let lasting = OrderRecord {
+        expires: at(3500),
+        ..suite::order("lasting", "with an order", 44)
+    };
+    suite::insert_order(store, lasting, &with_order);
+    let is_there = |id: &str| store.account(id).unwrap().is_some();
+    remove(at(3100), 100);
+    assert!(is_there("given up"));
+    remove(at(3101), 100);
+    assert!(!is_there("given up") && is_there("taken") && is_there("with an order"));
+    assert!(is_there("account"));
+    remove(at(3601), 100);
+    remove(at(3601), 100);
+    assert!(!is_there("with an order"));
     // The nonces of what is gone are as new ones.
+    suite::insert(store, suite::account("given up", 41));
     make("with an old nonce", 3, None);
 }

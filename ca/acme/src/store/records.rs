@@ -35,6 +35,13 @@ pub struct AccountRecord {
     pub last_change: LastChange,
 }
 
+impl AccountRecord {
+    /// When its holder ended it. What an operator ended is kept, so that its key stays refused.
+    pub(super) fn ended(&self) -> Option<u64> {
+        (self.status == AccountStatus::Deactivated).then_some(self.last_change.made)
+    }
+}
+
 /// The nonces of the last changes of an account: a request that was made before the last change is not carried out any more,
 /// at whichever replica it arrives.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

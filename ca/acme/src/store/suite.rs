@@ -17,12 +17,13 @@ use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
 
 use super::{
     AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, ChallengeRecord,
-    ChallengeState, Counted, LastChange, Limit, Limits, OrderRecord, OrderState, Processing, Store,
-    StoreError,
+    ChallengeState, Counted, LastChange, Limit, Limits, Most, OrderRecord, OrderState, Processing,
+    Store, StoreError,
 };
 use crate::identifier::Identifier;
 use crate::nonce::NonceDigest;
 use crate::objects::{AccountStatus, ChallengeKind, Time};
+use crate::problem::Problem;
 
 /// Checks stores that this function makes, each empty.
 pub fn check<S: Store>(empty: impl Fn() -> S) {
@@ -38,6 +39,58 @@ pub fn check<S: Store>(empty: impl Fn() -> S) {
     certificates_are_found(&empty());
     one_of_many_wins(&empty());
     there_is_one_key_for_nonces(&empty());
+    what_is_undecided_is_found(&empty());
+}
+
+fn what_is_undecided_is_found(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    let other = insert(store, account("account 2", 2));
+    let undecided = |now, orders, authorizations| {
+        let most = Most {
+            orders,
+            authorizations,
+        };
+        let found = store.undecided("account", Time::from_secs(now), most);
+        let found = found.expect("the store should answer");
+        let orders: Vec<String> = found.orders.iter().map(|one| one.id.clone()).collect();
+        (orders, found.authorizations.len())
+    };
+    assert_eq!(undecided(0, 10, 10), (vec![], 0));
+    for (number, expires) in [(1, 1300), (2, 1200), (3, 1100)] {
+        let id = format!("order {number}");
+        let order = OrderRecord {
+            expires: Time::from_secs(expires),
+            ..order(&id, "account", 10 + number)
+        };
+        insert_order(store, order, &owner);
+    }
+    insert_order(store, order("of another", "account 2", 20), &other);
+    let in_order = |numbers: &[u8]| -> Vec<String> {
+        let ids = numbers.iter().map(|number| format!("order {number}"));
+        ids.collect()
+    };
+    assert_eq!(undecided(0, 10, 10), (in_order(&[3, 2, 1]), 3));
+    assert_eq!(undecided(0, 2, 1), (in_order(&[3, 2]), 1));
+    assert_eq!(undecided(999, 10, 10), (in_order(&[3, 2, 1]), 3));
+    assert_eq!(undecided(1100, 10, 10), (in_order(&[2, 1]), 0));
+    let invalid = |one: &str| {
+        let read = found(store.order(one));
+        let state = OrderState::Invalid(Problem::malformed("no"));
+        let order = OrderRecord {
+            state,
+            ..(*read).clone()
+        };
+        let updated = store.update_order(order, &[]);
+        updated.expect("the order should be updated");
+    };
+    invalid("order 2");
+    let authorization = found(store.authorization("authorization of order 1"));
+    let updated = store.update_authorization(AuthorizationRecord {
+        state: AuthorizationState::Invalid,
+        ..(*authorization).clone()
+    });
+    updated.expect("the authorization should be updated");
+    assert_eq!(undecided(0, 10, 10), (in_order(&[3, 1]), 2));
 }
 
 /// Whoever brings one gets the first one.
@@ -99,6 +152,7 @@ fn windows_end(limits: &impl Limits) {
     };
     let at = Time::from_secs;
     let count = |all: &[Limit], now| limits.count(all, at(now)).expect("the store should answer");
+    let look = |all: &[Limit], now| limits.look(all, at(now)).expect("the store should answer");
     let used_up = |of: &str, until| Counted::UsedUp {
         of: of.into(),
         until: at(until),
@@ -110,6 +164,9 @@ fn windows_end(limits: &impl Limits) {
     for _ in 0..3 {
         let both = [limit("b", 2), limit("a", 2)];
         assert_eq!(count(&both, 1099), used_up("a", 1100));
+        assert_eq!(look(&both, 1099), used_up("a", 1100));
+        assert_eq!(look(&both[..1], 1099), Counted::All);
+        assert_eq!(look(&both, 1100), Counted::All);
     }
     assert_eq!(count(&[limit("b", 2), limit("a", 2)], 1100), Counted::All);
     assert_eq!(count(&[limit("b", 2)], 1149), used_up("b", 1150));

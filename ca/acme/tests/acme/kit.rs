@@ -3,6 +3,7 @@
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
 use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
 use std::sync::Mutex;
 
 use pq_acme::identifier::Identifier;
@@ -14,7 +15,7 @@ use pq_acme::server::{
     Answer, Grant, Issue, Issued, Outcome, Policy, Registration, Request, RevocationRefusal,
     RevocationWish, Server, Wish, Work,
 };
-use pq_acme::store::{AccountRecord, MemoryStore};
+use pq_acme::store::{AccountRecord, Limit, MemoryStore, Most};
 use pq_jose::any::AnyJwk;
 use pq_jose::encoding::base64url;
 use pq_keys::classical::{ClassicalAlgorithm, ClassicalKey};
@@ -37,6 +38,9 @@ pub(crate) struct Ca {
     pub(crate) meta: Meta,
     /// The only kind of challenges that there is, if not all are.
     pub(crate) only: Mutex<Option<ChallengeKind>>,
+    /// How often each thing may be done in a hundred seconds.
+    pub(crate) most: Option<u32>,
+    pub(crate) undecided: Option<Most>,
 }
 
 impl Ca {
@@ -47,11 +51,22 @@ impl Ca {
             ledger: Mutex::default(),
             revoked: Mutex::default(),
             only: Mutex::default(),
+            most: None,
+            undecided: None,
             meta: Meta {
                 profiles: [("server".into(), "for servers".into())].into(),
                 ..Meta::default()
             },
         }
+    }
+
+    fn limit(&self, of: String) -> Vec<Limit> {
+        let limit = self.most.map(|most| Limit {
+            of,
+            most,
+            window: Duration::from_secs(100),
+        });
+        limit.into_iter().collect()
     }
 
     /// The certificate for a request: a new one, or the one that is there.
@@ -129,6 +144,22 @@ impl Policy for Ca {
         }
     }
 
+    fn registration_limits(&self, _: &Registration<'_>) -> Vec<Limit> {
+        self.limit("new accounts".into())
+    }
+
+    fn order_limits(&self, wish: &Wish<'_>) -> Vec<Limit> {
+        self.limit(format!("new orders of the account {}", wish.account.id))
+    }
+
+    fn failure_limits(&self, account: &str, identifier: &Identifier) -> Vec<Limit> {
+        self.limit(format!("failed validations of {identifier} for {account}"))
+    }
+
+    fn most_undecided(&self) -> Option<Most> {
+        self.undecided
+    }
+
     fn challenges(&self, _: &AccountRecord, _: &Identifier, _: bool) -> Vec<ChallengeKind> {
         match &*self.only.lock().unwrap() {
             Some(only) => vec![only.clone()],
@@ -163,9 +194,13 @@ impl World {
     }
 
     pub(crate) fn with(ca: Ca) -> Self {
+        Self::on(MemoryStore::new(), ca)
+    }
+
+    pub(crate) fn on(store: MemoryStore, ca: Ca) -> Self {
         let nonces = Nonces::new([1; 32]);
         Self {
-            server: Server::new(BASE, MemoryStore::new(), ca, nonces),
+            server: Server::new(BASE, store, ca, nonces),
             now: AtomicU64::new(1_800_000_000),
         }
     }

@@ -6,4 +6,5 @@ mod client;
 mod flows;
 mod histories;
 mod kit;
+mod limits;
 mod wrong;

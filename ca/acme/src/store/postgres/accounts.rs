@@ -127,7 +127,7 @@ impl Worker {
         let version = number(account.version);
         let made = self.change(Change {
             statement: "UPDATE @.accounts SET version = version + 1, thumbprint = $3, body = $4, \
-                        marks = substring($5 || marks FROM 1 FOR 128) \
+                        marks = substring($5 || marks FROM 1 FOR 128), ended = $6 \
                         WHERE id = $1 AND version = $2 RETURNING 1",
             values: &[
                 (&account.id, Type::TEXT),
@@ -135,6 +135,7 @@ impl Worker {
                 (&&thumbprint[..], Type::BYTEA),
                 (&body, Type::TEXT),
                 (&&mark[..], Type::BYTEA),
+                (&account.ended().map(number), Type::INT8),
             ],
             table: "accounts",
             id: &account.id,

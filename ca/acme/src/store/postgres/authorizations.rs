@@ -23,6 +23,10 @@ fn is_valid(authorization: &AuthorizationRecord) -> bool {
     authorization.state == AuthorizationState::Valid
 }
 
+fn is_pending(authorization: &AuthorizationRecord) -> bool {
+    authorization.state == AuthorizationState::Pending
+}
+
 /// Authorizations as they are inserted: one after another in each column.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
@@ -34,6 +38,7 @@ pub(super) struct Columns<'a> {
     pub(super) expire: Vec<i64>,
     pub(super) in_work: Vec<Option<i64>>,
     pub(super) bodies: Vec<String>,
+    pub(super) are_pending: Vec<bool>,
 }
 
 impl<'a> Columns<'a> {
@@ -51,6 +56,7 @@ impl<'a> Columns<'a> {
             columns.expire.push(seconds(one.expires));
             columns.in_work.push(in_work(one));
             columns.bodies.push(worker.json(one)?);
+            columns.are_pending.push(is_pending(one));
         }
         Ok(columns)
     }
@@ -109,7 +115,7 @@ impl Worker {
         let made = self.change(Change {
             statement: "UPDATE @.authorizations SET version = version + 1, account = $3, identifier = $4, \
                 is_wildcard = $5, is_valid = $6, expires = $7, in_work = $8, body = $9, \
-                marks = substring($10 || marks FROM 1 FOR 128) WHERE id = $1 AND version = $2 RETURNING 1",
+                marks = substring($10 || marks FROM 1 FOR 128), is_pending = $11 WHERE id = $1 AND version = $2 RETURNING 1",
             values: &[
                 (&authorization.id, Type::TEXT),
                 (&version, Type::INT8),
@@ -121,6 +127,7 @@ impl Worker {
                 (&in_work(&authorization), Type::INT8),
                 (&body, Type::TEXT),
                 (&&mark[..], Type::BYTEA),
+                (&is_pending(&authorization), Type::BOOL),
             ],
             table: "authorizations",
             id: &authorization.id,

@@ -1,5 +1,7 @@
 //! How often something was done.
 
+use std::collections::HashMap;
+
 use pq_postgres::Failure;
 use pq_postgres::tokio_postgres::Client;
 use pq_postgres::tokio_postgres::types::Type;
@@ -8,7 +10,7 @@ use tokio::try_join;
 use super::session::{Value, Worker, limit, seconds};
 use crate::objects::Time;
 use crate::store::StoreError;
-use crate::store::limits::{Counted, Limit};
+use crate::store::limits::{Counted, Limit, said};
 
 /// Of how many calls one removes windows that are over, and how many.
 const EVERY: u32 = 32;
@@ -85,5 +87,24 @@ impl Worker {
             of: refused.of.clone(),
             until: Time::from_secs(until),
         })
+    }
+
+    /// What is said of limits. It counts nothing.
+    pub(super) async fn look(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        let names: Vec<&str> = limits.iter().map(|one| one.of.as_str()).collect();
+        let statement = "SELECT name, until, count FROM @.limits WHERE name = ANY ($1)";
+        let rows = self.rows(statement, &[(&names, Type::TEXT_ARRAY)]).await?;
+        let mut counted = HashMap::new();
+        for row in &rows {
+            let (until, count): (i64, i64) = (self.column(row, 1)?, self.column(row, 2)?);
+            let until = Time::from_secs(until.unsigned_abs());
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            counted.insert(self.column::<&str>(row, 0)?, (until, count));
+        }
+        said(
+            limits,
+            |limit| Ok(counted.get(limit.of.as_str()).copied()),
+            now,
+        )
     }
 }

@@ -31,7 +31,7 @@ pub use pq_postgres::{InvalidPostgresOptions, PostgresOptions};
 use self::session::Worker;
 use super::failure::StorageError;
 use super::records::{AccountRecord, AuthorizationRecord, CertificateRecord, OrderRecord};
-use super::{Counted, Limit, Limits, Overdue, Store, StoreError};
+use super::{Counted, KEEP, Limit, Limits, Most, Overdue, Store, StoreError, Undecided};
 use crate::identifier::Identifier;
 use crate::objects::Time;
 
@@ -53,8 +53,7 @@ const PURPOSE: Purpose = Purpose {
 /// server if the server's `fsync` and `full_page_writes` are on, as they are by default. Where a standby takes over, it
 /// keeps everything only if it is in `synchronous_standby_names`.
 ///
-/// Orders, authorizations and certificates that ended more than [30 days](Self::keeping) ago are removed bit by bit while
-/// new orders are made.
+/// What ended more than [30 days](Self::keeping) ago is [removed](Store::remove_old) bit by bit while new orders are made.
 ///
 /// ```
 /// use core::time::Duration;
@@ -96,7 +95,7 @@ impl PostgresStore {
         let thread = started.map_err(|ended| stopped(&description, &ended))??;
         Ok(Self {
             description,
-            keep: Duration::from_secs(30 * 24 * 3600),
+            keep: KEEP,
             thread,
         })
     }
@@ -105,17 +104,6 @@ impl PostgresStore {
     #[must_use]
     pub fn keeping(self, keep: Duration) -> Self {
         Self { keep, ..self }
-    }
-
-    /// Removes what ended long ago: at most `limit` objects of each kind. Returns how many were removed. Nobody has to call
-    /// this, as it is done while orders are made.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
-    pub fn remove_old(&self, now: Time, limit: u32) -> Result<u64, StoreError> {
-        let before = now.as_secs().saturating_sub(self.keep.as_secs());
-        self.call(async move |worker| worker.remove_old(Time::from_secs(before), limit).await)
     }
 
     /// Runs a job on the store's thread, and waits for its result.
@@ -201,6 +189,16 @@ impl Store for PostgresStore {
         })
     }
 
+    fn undecided(&self, account: &str, now: Time, most: Most) -> Result<Undecided, StoreError> {
+        let account = account.to_owned();
+        self.call(async move |worker| worker.undecided(&account, now, most).await)
+    }
+
+    fn remove_old(&self, now: Time, limit: u32) -> Result<u64, StoreError> {
+        let before = now.as_secs().saturating_sub(self.keep.as_secs());
+        self.call(async move |worker| worker.remove_old(Time::from_secs(before), limit).await)
+    }
+
     fn update_order(
         &self,
         order: OrderRecord,
@@ -273,6 +271,11 @@ impl Limits for PostgresStore {
     fn count(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
         let limits = limits.to_vec();
         self.call(async move |worker| worker.count(&limits, now).await)
+    }
+
+    fn look(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        let limits = limits.to_vec();
+        self.call(async move |worker| worker.look(&limits, now).await)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::objects::Time;
 use crate::store::StoreError;
 
 /// The claim of an order that came to nothing goes with it; that of another goes with the certificate.
-const STATEMENTS: [&str; 3] = [
+const STATEMENTS: [&str; 4] = [
     "WITH gone AS (
         DELETE FROM @.orders WHERE id = ANY (ARRAY(
             SELECT id FROM @.orders WHERE expires < $1 AND in_work IS NULL
@@ -31,6 +31,12 @@ const STATEMENTS: [&str; 3] = [
             ORDER BY not_after LIMIT $2 FOR UPDATE SKIP LOCKED))
         RETURNING name),
     unclaimed AS (DELETE FROM @.claims WHERE name = ANY (ARRAY(SELECT name FROM gone)))
+    SELECT count(*) FROM gone",
+    "WITH gone AS (
+        DELETE FROM @.accounts WHERE id = ANY (ARRAY(
+            SELECT id FROM @.accounts a WHERE ended < $1 AND NOT EXISTS (SELECT FROM @.orders o WHERE o.account = a.id)
+            ORDER BY ended LIMIT $2 FOR UPDATE SKIP LOCKED))
+        RETURNING 1)
     SELECT count(*) FROM gone",
 ];
 

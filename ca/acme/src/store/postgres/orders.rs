@@ -9,7 +9,7 @@ use super::authorizations::Columns;
 use super::session::{Change, Outcome, Value, Worker, limit, number, seconds};
 use crate::objects::Time;
 use crate::store::records::{AuthorizationRecord, CertificateRecord, OrderRecord, OrderState};
-use crate::store::{Overdue, StoreError};
+use crate::store::{Most, Overdue, StoreError, Undecided};
 
 /// The claim of an order on the certificate that it replaces.
 const CLAIM: &str = "claimed AS (
@@ -18,7 +18,7 @@ const CLAIM: &str = "claimed AS (
         RETURNING 1),";
 
 /// What inserts an order with its authorizations: `$1` to `$8` are the order's, `$9` and `$10` its account and that one's
-/// version, `$11` the order whose claim it takes, and the others the columns of the authorizations.
+/// version, `$11` the order whose claim it takes, `$12` and `$22` the order's, and the others the columns of the authorizations.
 fn insertion(replaces: bool) -> String {
     let (claim, condition) = match replaces {
         true => (CLAIM, "WHERE EXISTS (SELECT FROM claimed)"),
@@ -28,22 +28,27 @@ fn insertion(replaces: bool) -> String {
         "WITH owner AS (SELECT 1 FROM @.accounts WHERE id = $9 AND version = $10),
         {claim}
         made AS (
-            INSERT INTO @.orders (id, version, account, nonce, expires, is_valid, replaces, in_work, marks, body)
-            SELECT $1, 0, $2, $3, $4, $5, $6, $12, $7, $8 FROM owner {condition}
+            INSERT INTO @.orders (id, version, account, nonce, expires, is_valid, replaces, in_work, marks, body, is_open)
+            SELECT $1, 0, $2, $3, $4, $5, $6, $12, $7, $8, $22 FROM owner {condition}
             RETURNING 1),
         needed AS (
             INSERT INTO @.authorizations
-                (id, version, account, identifier, is_wildcard, is_valid, expires, in_work, marks, body)
-            SELECT a.id, 0, a.account, a.identifier, a.is_wildcard, a.is_valid, a.expires, a.in_work, $7, a.body
-            FROM made, unnest($13, $14, $15, $16, $17, $18, $19, $20)
-                AS a (id, account, identifier, is_wildcard, is_valid, expires, in_work, body))
+                (id, version, account, identifier, is_wildcard, is_valid, expires, in_work, marks, body, is_pending)
+            SELECT a.id, 0, a.account, a.identifier, a.is_wildcard, a.is_valid, a.expires, a.in_work, $7, a.body, a.is_pending
+            FROM made, unnest($13, $14, $15, $16, $17, $18, $19, $20, $21)
+                AS a (id, account, identifier, is_wildcard, is_valid, expires, in_work, body, is_pending))
         SELECT 1 FROM made"
     )
 }
 
 /// `$1` is the order, `$2` its version as it was read.
 const UPDATE: &str = "UPDATE @.orders SET version = version + 1, expires = $3, is_valid = $4, in_work = $5, body = $6, \
-    marks = substring($7 || marks FROM 1 FOR 128) WHERE id = $1 AND version = $2";
+    marks = substring($7 || marks FROM 1 FOR 128), is_open = $8 WHERE id = $1 AND version = $2";
+
+const OPEN: &str = "SELECT id, version, body FROM @.orders \
+    WHERE account = $1 AND is_open AND expires > $2 ORDER BY expires, id LIMIT $3";
+const PENDING: &str = "SELECT expires FROM @.authorizations \
+    WHERE account = $1 AND is_pending AND expires > $2 ORDER BY expires, id LIMIT $3";
 
 fn in_work(order: &OrderRecord) -> Option<i64> {
     match &order.state {
@@ -54,6 +59,10 @@ fn in_work(order: &OrderRecord) -> Option<i64> {
 
 fn is_valid(order: &OrderRecord) -> bool {
     matches!(order.state, OrderState::Valid { .. })
+}
+
+fn is_open(order: &OrderRecord) -> bool {
+    order.state == OrderState::Open
 }
 
 impl Worker {
@@ -115,6 +124,8 @@ impl Worker {
                     (&needed.expire, Type::INT8_ARRAY),
                     (&needed.in_work, Type::INT8_ARRAY),
                     (&needed.bodies, Type::TEXT_ARRAY),
+                    (&needed.are_pending, Type::BOOL_ARRAY),
+                    (&is_open(&order), Type::BOOL),
                 ],
                 table: "orders",
                 id: &order.id,
@@ -165,16 +176,16 @@ impl Worker {
             [] => format!("{UPDATE} RETURNING 1"),
             _ => format!(
                 "WITH kept AS (
-                    SELECT 1 FROM @.authorizations a, unnest($8, $9) AS u (id, version)
+                    SELECT 1 FROM @.authorizations a, unnest($9, $10) AS u (id, version)
                     WHERE a.id = u.id AND a.version = u.version FOR SHARE OF a)
-                {UPDATE} AND (SELECT count(*) FROM kept) = cardinality($8) RETURNING 1"
+                {UPDATE} AND (SELECT count(*) FROM kept) = cardinality($9) RETURNING 1"
             ),
         };
         let ids: Vec<&str> = unchanged.iter().map(|one| one.id.as_str()).collect();
         let versions: Vec<i64> = unchanged.iter().map(|one| number(one.version)).collect();
         let (mark, body) = (self.new_mark()?, self.json(&order)?);
         let version = number(order.version);
-        let values: [Value<'_>; 9] = [
+        let values: [Value<'_>; 10] = [
             (&order.id, Type::TEXT),
             (&version, Type::INT8),
             (&seconds(order.expires), Type::INT8),
@@ -182,10 +193,11 @@ impl Worker {
             (&in_work(&order), Type::INT8),
             (&body, Type::TEXT),
             (&&mark[..], Type::BYTEA),
+            (&is_open(&order), Type::BOOL),
             (&ids, Type::TEXT_ARRAY),
             (&versions, Type::INT8_ARRAY),
         ];
-        let used = if unchanged.is_empty() { 7 } else { 9 };
+        let used = if unchanged.is_empty() { 8 } else { 10 };
         let made = self
             .change(Change {
                 statement: &statement,
@@ -206,7 +218,7 @@ impl Worker {
     ) -> Result<Arc<OrderRecord>, StoreError> {
         let statement = format!(
             "WITH done AS ({UPDATE} RETURNING 1), stored AS (
-                INSERT INTO @.certificates (id, name, not_after, body) SELECT $8, $9, $10, $11 FROM done
+                INSERT INTO @.certificates (id, name, not_after, body) SELECT $9, $10, $11, $12 FROM done
                 ON CONFLICT (id) DO NOTHING)
             SELECT 1 FROM done"
         );
@@ -223,6 +235,7 @@ impl Worker {
                     (&in_work(&order), Type::INT8),
                     (&body, Type::TEXT),
                     (&&mark[..], Type::BYTEA),
+                    (&is_open(&order), Type::BOOL),
                     (&certificate.id, Type::TEXT),
                     (&certificate.name, Type::TEXT),
                     (&seconds(certificate.not_after), Type::INT8),
@@ -246,6 +259,38 @@ impl Worker {
             })),
             Outcome::NotMet | Outcome::Taken(_) => Err(StoreError::Changed),
         }
+    }
+
+    pub(super) async fn undecided(
+        &self,
+        account: &str,
+        now: Time,
+        most: Most,
+    ) -> Result<Undecided, StoreError> {
+        let (now, most_orders) = (seconds(now), limit(most.orders));
+        let of_orders: [Value<'_>; 3] = [
+            (&account, Type::TEXT),
+            (&now, Type::INT8),
+            (&most_orders, Type::INT8),
+        ];
+        let most_authorizations = limit(most.authorizations);
+        let of_authorizations: [Value<'_>; 3] = [
+            (&account, Type::TEXT),
+            (&now, Type::INT8),
+            (&most_authorizations, Type::INT8),
+        ];
+        let (orders, rows) = try_join!(
+            self.records(OPEN, &of_orders),
+            self.rows(PENDING, &of_authorizations)
+        )?;
+        let authorizations = rows.iter().map(|row| {
+            let expires: i64 = self.column(row, 0)?;
+            Ok(Time::from_secs(expires.unsigned_abs()))
+        });
+        Ok(Undecided {
+            orders,
+            authorizations: authorizations.collect::<Result<_, StoreError>>()?,
+        })
     }
 
     pub(super) async fn overdue(&self, since: Time, most: usize) -> Result<Overdue, StoreError> {

@@ -6,9 +6,9 @@ use ::redb::{ReadableTable, WriteTransaction};
 
 use super::rows::{
     ACCOUNTS, AUTHORIZATIONS, AUTHORIZATIONS_BY_EXPIRY, AUTHORIZATIONS_IN_WORK, CERTIFICATES,
-    CERTIFICATES_BY_EXPIRY, CLAIMS, KEYS, NAMES, NONCES, OF_ACCOUNT, ORDERS, ORDERS_BY_EXPIRY,
-    ORDERS_IN_WORK, Records, SECRETS, Stop, Times, VALID, find, identifier_text, row, secret,
-    secret_row,
+    CERTIFICATES_BY_EXPIRY, CLAIMS, ENDED_ACCOUNTS, KEYS, NAMES, NONCES, OF_ACCOUNT, OPEN_ORDERS,
+    ORDERS, ORDERS_BY_EXPIRY, ORDERS_IN_WORK, OfAccounts, PENDING, Records, SECRETS, Stop, Times,
+    VALID, find, identifier_text, row, secret, secret_row,
 };
 use crate::store::StoreError;
 use crate::store::codec::Record;
@@ -72,6 +72,20 @@ impl Changes<'_> {
         Ok(())
     }
 
+    fn index_of_account(
+        &self,
+        table: OfAccounts,
+        (account, expires, id): (&str, u64, &str),
+        what: Entry,
+    ) -> Result<(), Stop> {
+        let mut table = self.0.open_table(table)?;
+        match what {
+            Entry::Put => table.insert((account, expires, id), ())?,
+            Entry::Take => table.remove((account, expires, id))?,
+        };
+        Ok(())
+    }
+
     /// Refuses a key that another account has.
     fn check_key(&self, account: &AccountRecord) -> Result<[u8; 32], Stop> {
         let thumbprint = *account.key.thumbprint().as_bytes();
@@ -119,6 +133,12 @@ impl Changes<'_> {
             ..account.clone()
         };
         self.put(ACCOUNTS, &account.id, account.version, &account)?;
+        if let Some(ended) = old.ended() {
+            self.index(ENDED_ACCOUNTS, ended, &old.id, Entry::Take)?;
+        }
+        if let Some(ended) = account.ended() {
+            self.index(ENDED_ACCOUNTS, ended, &account.id, Entry::Put)?;
+        }
         let mut keys = self.0.open_table(KEYS)?;
         keys.remove(old.key.thumbprint().as_bytes())?;
         keys.insert(&thumbprint, &*account.id)?;
@@ -168,7 +188,11 @@ impl Changes<'_> {
 
     pub(super) fn index_order(&self, order: &OrderRecord, what: Entry) -> Result<(), Stop> {
         let id = &order.id;
-        self.index(ORDERS_BY_EXPIRY, order.expires.as_secs(), id, what)?;
+        let expires = order.expires.as_secs();
+        self.index(ORDERS_BY_EXPIRY, expires, id, what)?;
+        if order.state == OrderState::Open {
+            self.index_of_account(OPEN_ORDERS, (&order.account, expires, id), what)?;
+        }
         match in_work_since(order) {
             Some(since) => self.index(ORDERS_IN_WORK, since, id, what),
             None => Ok(()),
@@ -188,7 +212,11 @@ impl Changes<'_> {
             version: order.version + 1,
             ..order.clone()
         };
-        if (old.expires, in_work_since(old)) != (order.expires, in_work_since(&order)) {
+        let entries = |one: &OrderRecord| {
+            let is_open = one.state == OrderState::Open;
+            (one.expires, in_work_since(one), is_open)
+        };
+        if entries(old) != entries(&order) {
             self.index_order(old, Entry::Take)?;
             self.index_order(&order, Entry::Put)?;
         }
@@ -243,6 +271,9 @@ impl Changes<'_> {
         self.index(AUTHORIZATIONS_BY_EXPIRY, expires, id, what)?;
         if let Some(since) = one.in_work_since() {
             self.index(AUTHORIZATIONS_IN_WORK, since.as_secs(), id, what)?;
+        }
+        if one.state == AuthorizationState::Pending {
+            self.index_of_account(PENDING, (&one.account, expires, id), what)?;
         }
         if one.state == AuthorizationState::Valid {
             let identifier = identifier_text(&one.identifier);

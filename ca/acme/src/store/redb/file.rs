@@ -2,10 +2,13 @@
 
 use core::panic::AssertUnwindSafe;
 use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
 use std::fs::File;
 use std::io;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, RwLock};
+use std::time::Instant;
 
 use ::redb::backends::FileBackend;
 use ::redb::{
@@ -17,8 +20,9 @@ use pq_keys::files::{Access, Draft, FileError};
 use super::reads::Reads;
 use super::rows::{
     ACCOUNTS, AUTHORIZATIONS, AUTHORIZATIONS_BY_EXPIRY, AUTHORIZATIONS_IN_WORK, CERTIFICATES,
-    CERTIFICATES_BY_EXPIRY, CLAIMS, KEYS, LIMITS, LIMITS_BY_END, NAMES, NONCES, NUMBERS,
-    OF_ACCOUNT, ORDERS, ORDERS_BY_EXPIRY, ORDERS_IN_WORK, Stop, VALID, damaged,
+    CERTIFICATES_BY_EXPIRY, CLAIMS, ENDED_ACCOUNTS, KEYS, LIMITS, LIMITS_BY_END, NAMES, NONCES,
+    NUMBERS, OF_ACCOUNT, OPEN_ORDERS, ORDERS, ORDERS_BY_EXPIRY, ORDERS_IN_WORK, PENDING, Stop,
+    VALID, damaged,
 };
 use crate::store::StoreError;
 use crate::store::failure::StorageError;
@@ -36,10 +40,19 @@ const MAGIC: [u8; 9] = *b"redb\x1a\x0a\xa9\x0d\x0a";
 /// The file, which is open.
 pub(super) struct Opened {
     path: PathBuf,
-    database: Option<Database>,
+    /// The same file, so that it is opened again, whatever has its name by then.
+    file: File,
+    database: RwLock<Option<Database>>,
     /// Whether redb panicked, after which nothing it says is believed.
     panicked: AtomicBool,
+    /// Whether the file could not be read or written, after which redb does nothing more: it is opened again.
+    failed: AtomicBool,
+    /// When it was tried last to open it again.
+    tried: Mutex<Option<Instant>>,
 }
+
+/// How often it is tried to open the file again.
+const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// A locked file whose extension is on the disk before redb says in its header that it is longer.
 #[derive(Debug)]
@@ -85,24 +98,36 @@ impl Opened {
             opened => opened,
         };
         let file = file.map_err(|error| not_opened(path, &error))?;
-        let database = guarded(path, || {
-            let backend = lock(path, file)?;
-            let mut magic = MAGIC;
-            let is_begun = backend.read(0, &mut magic).is_ok() && magic == MAGIC;
-            if !is_begun {
-                let reason = "it is another file, or its beginning was changed";
-                return Err(is_damaged(path, reason));
-            }
-            let database = builder().create_with_backend(backend);
-            let database = database.map_err(|error| of_database(path, error))?;
-            check_format(path, &database)?;
-            Ok(database)
-        })?;
+        let database = database(path, &file)?;
         Ok(Self {
             path: path.into(),
-            database: Some(database),
+            file,
+            database: RwLock::new(Some(database)),
             panicked: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            tried: Mutex::new(None),
         })
+    }
+
+    /// Opens the file again, after it could not be read or written, such as when its disk was full. What was committed is
+    /// there, and nothing else.
+    fn open_again(&self) -> Result<(), StorageError> {
+        let mut database_of = self
+            .database
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        if !self.failed.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+        if tried.is_some_and(|tried| tried.elapsed() < TRY_EVERY) {
+            return Err(of_redb(&self.path, Error::PreviousIo));
+        }
+        *tried = Some(Instant::now());
+        close(database_of.take());
+        *database_of = Some(database(&self.path, &self.file)?);
+        self.failed.store(false, Ordering::Release);
+        Ok(())
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -122,7 +147,7 @@ impl Opened {
             match read {
                 Ok(value) => Ok(Ok(value)),
                 Err(Stop::Refused(error)) => Ok(Err(error)),
-                Err(Stop::Failed(error)) => Err(of_redb(&self.path, error)),
+                Err(Stop::Failed(error)) => Err(self.failed(error)),
             }
         });
         done.map_err(StoreError::from)?
@@ -136,9 +161,13 @@ impl Opened {
         if self.panicked.load(Ordering::Acquire) {
             return Err(self.unreadable());
         }
-        let done = catch_unwind(AssertUnwindSafe(|| match &self.database {
+        if self.failed.load(Ordering::Acquire) {
+            self.open_again()?;
+        }
+        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let done = catch_unwind(AssertUnwindSafe(|| match &*database {
             Some(database) => act(database),
-            None => Err(is_damaged(&self.path, "it was closed")),
+            None => Err(of_redb(&self.path, Error::PreviousIo)),
         }));
         done.unwrap_or_else(|_| {
             self.panicked.store(true, Ordering::Release);
@@ -151,18 +180,46 @@ impl Opened {
         is_damaged(&self.path, UNREADABLE)
     }
 
+    /// What an error says. Before anything else is done, the file is opened again if that helps.
     pub(super) fn failed(&self, error: Error) -> StorageError {
-        of_redb(&self.path, error)
+        let error = of_redb(&self.path, error);
+        if matches!(error, StorageError::Full { .. }) {
+            self.failed.store(true, Ordering::Release);
+        }
+        error
     }
 }
 
 impl Drop for Opened {
     /// Closes the file, to which redb writes then, and where it can panic, too.
     fn drop(&mut self) {
-        let database = self.database.take();
-        // What is wrong with the file, the next one to open it is told.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
+        let database = self.database.get_mut();
+        close(database.unwrap_or_else(PoisonError::into_inner).take());
     }
+}
+
+/// Closes the file. What is wrong with it, the next one to open it is told.
+fn close(database: Option<Database>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(database)));
+}
+
+/// Opens the database in a file.
+fn database(path: &Path, file: &File) -> Result<Database, StorageError> {
+    let file = file.try_clone();
+    let file = file.map_err(|error| not_opened(path, &error))?;
+    guarded(path, || {
+        let backend = lock(path, file)?;
+        let mut magic = MAGIC;
+        let is_begun = backend.read(0, &mut magic).is_ok() && magic == MAGIC;
+        if !is_begun {
+            let reason = "it is another file, or its beginning was changed";
+            return Err(is_damaged(path, reason));
+        }
+        let database = builder().create_with_backend(backend);
+        let database = database.map_err(|error| of_database(path, error))?;
+        check_format(path, &database)?;
+        Ok(database)
+    })
 }
 
 const UNREADABLE: &str = "it can't be read, as it is cut off or was changed";
@@ -212,11 +269,15 @@ fn make_tables(transaction: WriteTransaction) -> Result<(), Stop> {
         AUTHORIZATIONS_BY_EXPIRY,
         AUTHORIZATIONS_IN_WORK,
         CERTIFICATES_BY_EXPIRY,
+        ENDED_ACCOUNTS,
         LIMITS_BY_END,
     ] {
         transaction.open_table(table)?;
     }
     for table in [CLAIMS, NAMES] {
+        transaction.open_table(table)?;
+    }
+    for table in [OPEN_ORDERS, PENDING] {
         transaction.open_table(table)?;
     }
     transaction.open_table(KEYS)?;
@@ -314,7 +375,7 @@ fn of_redb(path: &Path, error: Error) -> StorageError {
         // After an error of input or output, redb does nothing more until the file is opened again.
         error @ Error::PreviousIo => StorageError::Full {
             storage,
-            reason: format!("{error}; start the server again"),
+            reason: format!("{error}; it is opened again as soon as that is possible"),
         },
         error => is_damaged(path, &error.to_string()),
     }

@@ -5,7 +5,7 @@ use ::redb::ReadableTable;
 use super::changes::{Changes, Entry};
 use super::rows::{LIMITS, LIMITS_BY_END, Stop};
 use crate::objects::Time;
-use crate::store::limits::{Counted, Limit, next};
+use crate::store::limits::{Counted, Limit, next, used_up};
 
 /// How many windows that are over are removed for each that begins.
 const AT_ONCE: usize = 4;
@@ -19,13 +19,7 @@ impl Changes<'_> {
             let counted = found.map(|(until, count)| (Time::from_secs(until), count));
             match next(limit, counted, now) {
                 Some(counted_next) => after.push((limit, counted, counted_next)),
-                None => {
-                    let until = counted.map_or_else(|| now.after(limit.window), |(until, _)| until);
-                    return Ok(Counted::UsedUp {
-                        of: limit.of.clone(),
-                        until,
-                    });
-                }
+                None => return Ok(used_up(limit, counted, now)),
             }
         }
         for (limit, before, (until, count)) in after {

@@ -24,7 +24,7 @@ use self::file::Opened;
 use self::writer::Writer;
 use super::failure::StorageError;
 use super::records::{AccountRecord, AuthorizationRecord, CertificateRecord, OrderRecord};
-use super::{Counted, Limit, Limits, Overdue, Store, StoreError};
+use super::{Counted, KEEP, Limit, Limits, Most, Overdue, Store, StoreError, Undecided};
 use crate::identifier::Identifier;
 use crate::objects::Time;
 
@@ -35,8 +35,10 @@ use crate::objects::Time;
 /// these calls, the more orders it makes; 32 to 64 are enough for most disks. What is read comes from memory or from the
 /// file, and waits for nobody.
 ///
-/// Orders, authorizations and certificates that ended more than [30 days](Self::keeping) ago are removed bit by bit while
-/// new orders are made.
+/// What ended more than [30 days](Self::keeping) ago is [removed](Store::remove_old) bit by bit while new orders are made.
+///
+/// If the file can't be read or written for a time, as on a disk that is full, changes fail with [`StorageError::Full`]. Then
+/// it is opened again, so that all goes on once that is over.
 ///
 /// A file that was changed by others can make redb panic. The panic is caught here, and is [`StorageError::Damaged`].
 ///
@@ -67,7 +69,7 @@ impl RedbStore {
         Ok(Self {
             writer: Writer::start(&opened)?,
             opened,
-            keep: Duration::from_secs(30 * 24 * 3600),
+            keep: KEEP,
         })
     }
 
@@ -75,19 +77,6 @@ impl RedbStore {
     #[must_use]
     pub fn keeping(self, keep: Duration) -> Self {
         Self { keep, ..self }
-    }
-
-    /// Removes what ended long ago: at most `limit` objects of each kind. Returns how many were removed. Nobody has to call
-    /// this, as it is done while orders are made.
-    ///
-    /// # Errors
-    ///
-    /// Those of the store.
-    pub fn remove_old(&self, now: Time, limit: u32) -> Result<u64, StoreError> {
-        let before = self.before(now);
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        self.writer
-            .change(move |changes| changes.remove_old(before, limit))
     }
 
     /// What ended before this time may go.
@@ -161,6 +150,18 @@ impl Store for RedbStore {
         Ok(inserted)
     }
 
+    fn undecided(&self, account: &str, now: Time, most: Most) -> Result<Undecided, StoreError> {
+        self.opened
+            .read(|reads| reads.undecided(account, now, most))
+    }
+
+    fn remove_old(&self, now: Time, limit: u32) -> Result<u64, StoreError> {
+        let before = self.before(now);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        self.writer
+            .change(move |changes| changes.remove_old(before, limit))
+    }
+
     fn update_order(
         &self,
         order: OrderRecord,
@@ -229,6 +230,10 @@ impl Limits for RedbStore {
         let limits = limits.to_vec();
         self.writer
             .change(move |changes| changes.count(&limits, now))
+    }
+
+    fn look(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        self.opened.read(|reads| reads.look(limits, now))
     }
 }
 

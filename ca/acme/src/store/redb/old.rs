@@ -4,12 +4,15 @@ use ::redb::ReadableTable;
 
 use super::changes::{Changes, Entry};
 use super::rows::{
-    AUTHORIZATIONS, AUTHORIZATIONS_BY_EXPIRY, CERTIFICATES, CERTIFICATES_BY_EXPIRY, CLAIMS, NAMES,
-    NONCES, OF_ACCOUNT, ORDERS, ORDERS_BY_EXPIRY, Stop, Times, missing,
+    ACCOUNTS, AUTHORIZATIONS, AUTHORIZATIONS_BY_EXPIRY, CERTIFICATES, CERTIFICATES_BY_EXPIRY,
+    CLAIMS, ENDED_ACCOUNTS, KEYS, NAMES, NONCES, OF_ACCOUNT, ORDERS, ORDERS_BY_EXPIRY, Stop, Times,
+    missing,
 };
 use crate::nonce::NonceDigest;
 use crate::store::codec::Record;
-use crate::store::records::{AuthorizationRecord, CertificateRecord, OrderRecord, OrderState};
+use crate::store::records::{
+    AccountRecord, AuthorizationRecord, CertificateRecord, OrderRecord, OrderState,
+};
 
 /// Of how many new orders one removes old ones, and how many of each kind: more than were made meanwhile, with the
 /// authorizations that each has.
@@ -35,7 +38,29 @@ impl Changes<'_> {
             self.remove_certificate(&id)?;
             removed += 1;
         }
+        for id in self.ended(ENDED_ACCOUNTS, before, limit)? {
+            removed += u64::from(self.remove_account(&id)?);
+        }
         Ok(removed)
+    }
+
+    /// Removes an account that its holder ended, unless it has orders.
+    fn remove_account(&self, id: &str) -> Result<bool, Stop> {
+        let account = self.find::<AccountRecord>(ACCOUNTS, id)?;
+        let account = account.ok_or_else(|| missing(AccountRecord::WHAT, id))?;
+        let of_account = self.0.open_table(OF_ACCOUNT)?;
+        let first = of_account.range((id, "")..)?.next().transpose()?;
+        if first.is_some_and(|(first, _)| first.value().0 == id) {
+            return Ok(false);
+        }
+        if let Some(ended) = account.ended() {
+            self.index(ENDED_ACCOUNTS, ended, id, Entry::Take)?;
+        }
+        self.0.open_table(ACCOUNTS)?.remove(id)?;
+        let mut keys = self.0.open_table(KEYS)?;
+        keys.remove(account.key.thumbprint().as_bytes())?;
+        self.0.open_table(NONCES)?.remove(&account.nonce.0)?;
+        Ok(true)
     }
 
     pub(super) fn ended(

@@ -2,18 +2,19 @@
 
 use alloc::sync::Arc;
 
-use ::redb::ReadTransaction;
+use ::redb::{ReadTransaction, TableError};
 
 use super::rows::{
-    ACCOUNTS, AUTHORIZATIONS, AUTHORIZATIONS_IN_WORK, CERTIFICATES, KEYS, NAMES, OF_ACCOUNT,
-    ORDERS, ORDERS_IN_WORK, Records, Stop, Times, VALID, find, find_named, identifier_text,
-    missing,
+    ACCOUNTS, AUTHORIZATIONS, AUTHORIZATIONS_IN_WORK, CERTIFICATES, KEYS, LIMITS, NAMES,
+    OF_ACCOUNT, OPEN_ORDERS, ORDERS, ORDERS_IN_WORK, OfAccounts, PENDING, Records, Stop, Times,
+    VALID, find, find_named, identifier_text, missing,
 };
 use crate::identifier::Identifier;
 use crate::objects::Time;
-use crate::store::Overdue;
 use crate::store::codec::Record;
+use crate::store::limits::{Counted, Limit, said};
 use crate::store::records::{AccountRecord, AuthorizationRecord, CertificateRecord, OrderRecord};
+use crate::store::{Most, Overdue, Undecided};
 
 pub(super) struct Reads(pub(super) ReadTransaction);
 
@@ -86,6 +87,56 @@ impl Reads {
             }
         }
         self.all(ORDERS, &ids)
+    }
+
+    /// The first entries of an account that expire after now. Files of before have no such table until something is put there.
+    fn undecided_in(
+        &self,
+        table: OfAccounts,
+        account: &str,
+        now: Time,
+        most: usize,
+    ) -> Result<Vec<(Time, String)>, Stop> {
+        let table = match self.0.open_table(table) {
+            Err(TableError::TableDoesNotExist(_)) => return Ok(Vec::new()),
+            table => table?,
+        };
+        let from = (account, now.as_secs().saturating_add(1), "");
+        let mut all = Vec::new();
+        for found in table.range(from..)?.take(most) {
+            let (found, _) = found?;
+            let (owner, expires, id) = found.value();
+            if owner != account {
+                break;
+            }
+            all.push((Time::from_secs(expires), id.to_owned()));
+        }
+        Ok(all)
+    }
+
+    pub(super) fn undecided(
+        &self,
+        account: &str,
+        now: Time,
+        most: Most,
+    ) -> Result<Undecided, Stop> {
+        let orders = self.undecided_in(OPEN_ORDERS, account, now, most.orders)?;
+        let ids: Vec<String> = orders.into_iter().map(|(_, id)| id).collect();
+        let authorizations = self.undecided_in(PENDING, account, now, most.authorizations)?;
+        Ok(Undecided {
+            orders: self.all(ORDERS, &ids)?,
+            authorizations: authorizations.into_iter().map(|(end, _)| end).collect(),
+        })
+    }
+
+    /// What is said of limits. It counts nothing.
+    pub(super) fn look(&self, limits: &[Limit], now: Time) -> Result<Counted, Stop> {
+        let table = self.0.open_table(LIMITS)?;
+        let counted = |limit: &Limit| {
+            let found = table.get(limit.of.as_str())?.map(|found| found.value());
+            Ok(found.map(|(until, count)| (Time::from_secs(until), count)))
+        };
+        said(limits, counted, now)
     }
 
     pub(super) fn overdue(&self, since: Time, limit: usize) -> Result<Overdue, Stop> {

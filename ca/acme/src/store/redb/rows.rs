@@ -20,11 +20,16 @@ pub(super) type Names = TableDefinition<'static, &'static str, &'static str>;
 pub(super) type Valid =
     TableDefinition<'static, (&'static str, &'static str, bool, u64, &'static str), ()>;
 
+/// What is not decided: account, expiry and identifier.
+pub(super) type OfAccounts = TableDefinition<'static, (&'static str, u64, &'static str), ()>;
+
 /// Numbers: the format.
 pub(super) const NUMBERS: TableDefinition<'_, &str, u64> = TableDefinition::new("numbers");
 /// The key for nonces, with its check.
 pub(super) const SECRETS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("secrets");
 pub(super) const ACCOUNTS: Records = TableDefinition::new("accounts");
+/// Accounts by when their holders ended them.
+pub(super) const ENDED_ACCOUNTS: Times = TableDefinition::new("accounts by end");
 /// Accounts by the thumbprints of their keys.
 pub(super) const KEYS: TableDefinition<'_, &[u8; 32], &str> = TableDefinition::new("keys");
 /// The nonces of requests that made something.
@@ -34,11 +39,13 @@ pub(super) const ORDERS: Records = TableDefinition::new("orders");
 pub(super) const OF_ACCOUNT: TableDefinition<'_, (&str, &str), ()> =
     TableDefinition::new("orders of accounts");
 pub(super) const ORDERS_BY_EXPIRY: Times = TableDefinition::new("orders by expiry");
+pub(super) const OPEN_ORDERS: OfAccounts = TableDefinition::new("open orders");
 pub(super) const ORDERS_IN_WORK: Times = TableDefinition::new("orders in work");
 /// Which order replaces the certificate with this name.
 pub(super) const CLAIMS: Names = TableDefinition::new("claims");
 pub(super) const AUTHORIZATIONS: Records = TableDefinition::new("authorizations");
 pub(super) const AUTHORIZATIONS_BY_EXPIRY: Times = TableDefinition::new("authorizations by expiry");
+pub(super) const PENDING: OfAccounts = TableDefinition::new("pending authorizations");
 pub(super) const AUTHORIZATIONS_IN_WORK: Times = TableDefinition::new("authorizations in work");
 pub(super) const VALID: Valid = TableDefinition::new("valid authorizations");
 pub(super) const CERTIFICATES: Records = TableDefinition::new("certificates");

@@ -31,7 +31,7 @@ fn it_is_held_to_the_suite() {
 fn what_ended_long_ago_is_removed() {
     let (_folder, path) = place();
     let store = RedbStore::open(&path).unwrap().keeping(old_tests::KEEP);
-    old_tests::check(&store, |now, limit| store.remove_old(now, limit).unwrap());
+    old_tests::check(&store);
 }
 
 #[test]
@@ -72,6 +72,73 @@ fn one_process_has_it_and_what_was_done_is_there_later() {
         assert!(matches!(order.state, OrderState::Valid { .. }));
         assert_eq!(suite::found(store.account("account")).id, "account");
     }
+}
+
+/// Once the disk is full, changes fail; once there is room, they don't, in the same process. What was acknowledged is there.
+///
+/// The limit of a file's length stands for the disk. It belongs to a process, so the test runs itself in another one.
+#[cfg(target_os = "linux")]
+#[test]
+fn it_goes_on_after_the_disk_was_full() {
+    use std::env;
+    use std::process::{Command, id};
+    use std::thread::sleep;
+    use std::time::Instant;
+
+    const ALONE: &str = "PQ_ACME_TESTS_ALONE";
+    if env::var_os(ALONE).is_none() {
+        let mut command = Command::new("sh");
+        // So that a write beyond the limit is an error, and no signal.
+        command.args(["-c", "trap '' XFSZ; exec \"$0\" --exact \"$1\" --nocapture"]);
+        command.arg(env::current_exe().unwrap());
+        command.arg("store::redb::tests::it_goes_on_after_the_disk_was_full");
+        let ran = command.env(ALONE, "1").output().unwrap();
+        let told = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success() && told.contains("1 passed"), "{ran:?}");
+        return;
+    }
+    let limit = |limit: &str| {
+        let mut command = Command::new("prlimit");
+        command.args(["--pid", &id().to_string(), &format!("--fsize={limit}:")]);
+        assert!(command.status().unwrap().success());
+    };
+    let (_folder, path) = place();
+    let store = RedbStore::open(&path).unwrap();
+    let owner = suite::insert(&store, suite::account("account", 1));
+    let order = |number| {
+        let order = suite::order(&format!("order {number}"), "account", number);
+        let authorizations = vec![suite::authorization(&order)];
+        store.insert_order(order, authorizations, &owner, None)
+    };
+    limit(&fs::metadata(&path).unwrap().len().to_string());
+    let mut made = 1;
+    let refused = loop {
+        match order(made + 1) {
+            Ok(_) => made += 1,
+            Err(error) => break error.to_string(),
+        }
+        assert!(made < 100_000, "the limit should be met");
+    };
+    assert!(refused.contains("free some space there"), "{refused}");
+    let again = order(made + 2).unwrap_err();
+    assert!(again.to_string().contains("acme.redb"), "{again}");
+    limit("unlimited");
+    let began = Instant::now();
+    // Other numbers, as some of those may have been inserted.
+    let mut number = made + 10;
+    while let Err(error) = order(number) {
+        assert!(began.elapsed().as_secs() < 60, "{error}");
+        sleep(Duration::from_millis(100));
+        number += 1;
+    }
+    let has_all = |store: &RedbStore| {
+        for number in 2..=made {
+            suite::found(store.order(&format!("order {number}")));
+        }
+    };
+    has_all(&store);
+    drop(store);
+    has_all(&RedbStore::open(&path).unwrap());
 }
 
 /// What is asked of a store; whether it was answered without an error.

@@ -82,6 +82,12 @@ fn many_orders_are_searched_by_their_indices() {
     assert_eq!(found.len(), 3);
     let again = AuthorizationRecord::clone(&found[0]);
     store.update_authorization(again).unwrap();
+    let most = Most {
+        orders: 10,
+        authorizations: 10,
+    };
+    let undecided = store.undecided("account", Time::from_secs(500), most);
+    assert_eq!(undecided.unwrap().orders.len(), 1);
     let overdue = store.overdue(Time::from_secs(2_000_000_000), 10).unwrap();
     assert!(overdue.orders.is_empty() && overdue.authorizations.is_empty());
     let now = Time::from_secs(2000).after(store.keep);

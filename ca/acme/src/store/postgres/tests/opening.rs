@@ -9,7 +9,7 @@ use super::*;
 fn kind(opened: Result<PostgresStore, StorageError>) -> &'static str {
     match opened {
         Ok(_) => "open",
-        Err(StorageError::Newer { known: 1, .. }) => "newer",
+        Err(StorageError::Newer { known: 2, .. }) => "newer",
         Err(StorageError::Away { .. }) => "away",
         Err(StorageError::NotOpened { .. }) => "refused",
         Err(error) => panic!("{error}"),
@@ -56,10 +56,19 @@ fn rights_that_are_needed_and_newer_tables() {
     rates::order(&store, "account", 2).unwrap();
     store.remove_old(Time::from_secs(0), 10).unwrap();
 
-    cluster.run(5432, "UPDATE pq_acme.store SET format = 2");
+    cluster.run(5432, "UPDATE pq_acme.store SET format = 3");
     assert_eq!(kind(PostgresStore::open(options.clone())), "newer");
-    cluster.run(5432, "UPDATE pq_acme.store SET format = 1");
+    cluster.run(5432, "UPDATE pq_acme.store SET format = 2");
     assert_eq!(kind(PostgresStore::open(options.clone())), "open");
+
+    // Tables of before are brought to this version.
+    cluster.run(
+        5432,
+        "ALTER TABLE pq_acme.orders DROP COLUMN is_open; ALTER TABLE pq_acme.authorizations DROP COLUMN is_pending; \
+         ALTER TABLE pq_acme.accounts DROP COLUMN ended; UPDATE pq_acme.store SET format = 1",
+    );
+    let store = PostgresStore::open(options.clone()).unwrap();
+    rates::order(&store, "account", 3).unwrap();
 
     // What was changed by hand is not taken for another record.
     cluster.run(
