@@ -13,7 +13,7 @@ use pq_acme::objects::{ChallengeKind, Meta, Time};
 use pq_acme::problem::{Problem, ProblemType, Subproblem};
 use pq_acme::server::{
     Answer, Grant, Issue, Issued, Outcome, Policy, Registration, Request, RevocationRefusal,
-    RevocationWish, Server, Wish, Work,
+    RevocationWish, Server, Settings, Wish, Work,
 };
 use pq_acme::store::{AccountRecord, Limit, MemoryStore, Most};
 use pq_jose::any::AnyJwk;
@@ -26,6 +26,8 @@ use pq_x509::request::{CertificateRequest, RequestBuilder};
 use pq_x509::verification::classical_algorithms;
 use serde_json::Value;
 use zeroize::Zeroizing;
+
+use crate::meanwhile::Meanwhile;
 
 pub(crate) const BASE: &str = "https://ca.example/acme";
 pub(crate) const EAB_KEY: &[u8] = b"a secret of 32 bytes, as it were";
@@ -184,7 +186,7 @@ impl Policy for Ca {
 }
 
 pub(crate) struct World {
-    pub(crate) server: Server<MemoryStore, Ca>,
+    pub(crate) server: Server<Meanwhile, Ca>,
     now: AtomicU64,
 }
 
@@ -200,9 +202,18 @@ impl World {
     pub(crate) fn on(store: MemoryStore, ca: Ca) -> Self {
         let nonces = Nonces::new([1; 32]);
         Self {
-            server: Server::new(BASE, store, ca, nonces),
+            server: Server::new(BASE, Meanwhile::around(store), ca, nonces),
             now: AtomicU64::new(1_800_000_000),
         }
+    }
+
+    /// With the usual settings, but for what this function changes.
+    pub(crate) fn set(change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = Settings::default();
+        change(&mut settings);
+        let Self { server, now } = Self::new();
+        let server = server.with_settings(settings);
+        Self { server, now }
     }
 
     pub(crate) fn now(&self) -> Time {

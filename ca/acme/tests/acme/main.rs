@@ -2,9 +2,12 @@
 
 extern crate alloc;
 
+mod bounds;
 mod client;
 mod flows;
 mod histories;
 mod kit;
 mod limits;
+mod meanwhile;
+mod once;
 mod wrong;
