@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use super::{
-    AccountRecord, AuthorizationRecord, CertificateRecord, LastChange, OrderRecord, OrderState,
-    Processing, Store, StoreError, suite,
+    AccountRecord, AuthorizationRecord, CertificateRecord, ChallengeState, LastChange, OrderRecord,
+    OrderState, Processing, Store, StoreError, suite,
 };
 use crate::objects::{AccountStatus, Time};
 
@@ -139,4 +139,81 @@ pub(super) fn check(store: &impl Store) {
     // The nonces of what is gone are as new ones.
     suite::insert(store, suite::account("given up", 41));
     make("with an old nonce", 3, None);
+}
+
+/// What began to be used, or belongs to another by now, stays when what it came from goes.
+pub(super) fn check_what_is_in_use(store: &impl Store, remove: impl Fn(Time, u32) -> u64) {
+    let at = Time::from_secs;
+    let owner = suite::insert(store, suite::account("account", 1));
+    let make = |order: OrderRecord, instead_of: Option<&str>| {
+        let needed = vec![suite::authorization(&order)];
+        store.insert_order(order, needed, &owner, instead_of)
+    };
+    let new = |id: &str, number| suite::order(id, "account", number);
+
+    // Somebody asks its challenge.
+    make(new("asked", 2), None).unwrap();
+    let asked = "authorization of asked";
+    let set = |state| {
+        let read = suite::found(store.authorization(asked));
+        let mut one = AuthorizationRecord::clone(&read);
+        one.challenges[0].state = state;
+        store.update_authorization(one).unwrap();
+    };
+    set(ChallengeState::Processing { since: at(999) });
+    // An order takes over the claim of another one.
+    let replacing = |id: &str, number, expires| OrderRecord {
+        replaces: Some("old name".into()),
+        expires: at(expires),
+        ..new(id, number)
+    };
+    make(replacing("first", 3, 1000), None).unwrap();
+    make(replacing("second", 4, 2000), Some("first")).unwrap();
+    // An order ends later than it did before.
+    let prolonged = make(new("prolonged", 5), None).unwrap();
+    let later = OrderRecord {
+        expires: at(2000),
+        ..(*prolonged).clone()
+    };
+    store.update_order(later, &[]).unwrap();
+    // Two certificates have the same name.
+    for (id, number, not_after) in [("early", 6, 1000), ("late", 7, 5000)] {
+        let order = make(new(id, number), None).unwrap();
+        let certificate = CertificateRecord {
+            name: Some("name".into()),
+            not_after: at(not_after),
+            ..suite::certificate(&order)
+        };
+        store.complete_order((*order).clone(), certificate).unwrap();
+    }
+
+    // The orders "asked", "first", "early" and "late", all authorizations but that one, and a certificate.
+    assert_eq!(remove(at(1101), 100), 4 + 5 + 1);
+    let overdue = store.overdue(at(999), 10).unwrap();
+    assert_eq!(overdue.authorizations.len(), 1);
+    let taken = make(replacing("third", 8, 3000), None);
+    assert!(matches!(taken, Err(StoreError::Replaced(id)) if id == "second"));
+    suite::found(store.order("prolonged"));
+    let named = suite::found(store.certificate_named("name"));
+    assert_eq!(named.id, "certificate of late");
+
+    set(ChallengeState::Pending);
+    assert_eq!(remove(at(1101), 100), 1);
+    assert!(store.authorization(asked).unwrap().is_none());
+}
+
+/// Nobody has to ask for it: new orders do it, now and then.
+pub(super) fn check_unasked(store: &impl Store) {
+    let owner = suite::insert(store, suite::account("account", 1));
+    let old = suite::insert_order(store, suite::order("old", "account", 2), &owner);
+    for number in 0..100 {
+        let order = OrderRecord {
+            expires: Time::from_secs(3000),
+            created: Time::from_secs(1101),
+            ..suite::order(&format!("new {number}"), "account", 10 + number)
+        };
+        suite::insert_order(store, order, &owner);
+    }
+    assert!(store.order(&old.id).unwrap().is_none());
+    assert_eq!(store.orders_of("account", None, 1000).unwrap().len(), 100);
 }

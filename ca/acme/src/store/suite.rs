@@ -37,6 +37,7 @@ pub fn check<S: Store>(empty: impl Fn() -> S) {
     valid_authorizations_are_found(&empty());
     work_is_found_again(&empty());
     certificates_are_found(&empty());
+    nobody_has_a_name_with_a_zero(&empty());
     one_of_many_wins(&empty());
     there_is_one_key_for_nonces(&empty());
     what_is_undecided_is_found(&empty());
@@ -324,6 +325,10 @@ fn accounts_have_one_key_each(store: &impl Store) {
             ..account("third", 3)
         },
     );
+    // A new one takes the place of none.
+    let same = store.insert_account(account("first", 4));
+    assert!(matches!(same, Err(StoreError::Changed)));
+    assert_eq!(found(store.account("first")).key, new_key);
 }
 
 fn changes_are_conditional(store: &impl Store) {
@@ -390,6 +395,11 @@ fn a_certificate_is_replaced_once(store: &impl Store) {
     instead.expect("the claim should pass on");
     let late = store.insert_order(replacing("third", 4), Vec::new(), &owner, Some("first"));
     assert!(matches!(late, Err(StoreError::Replaced(id)) if id == "second"));
+    // Who has the account as it was is told that.
+    let changed = store.update_account((*owner).clone());
+    changed.expect("nobody else changed it");
+    let stale = store.insert_order(replacing("third", 4), Vec::new(), &owner, None);
+    assert!(matches!(stale, Err(StoreError::Changed)));
 }
 
 fn orders_depend_on_their_authorizations(store: &impl Store) {
@@ -557,6 +567,23 @@ fn certificates_are_found(store: &impl Store) {
         .complete_order((*one).clone(), other)
         .expect("nobody else changed it");
     assert_eq!(*found(store.certificate(&issued.id)), issued);
+}
+
+/// Clients choose the names in URLs, and some databases take no zeros in texts.
+fn nobody_has_a_name_with_a_zero(store: &impl Store) {
+    let owner = insert(store, account("account", 1));
+    insert_order(store, order("order", "account", 2), &owner);
+    for name in ["\0", "account\0", "\0account", "order\0"] {
+        none(store.account(name));
+        none(store.order(name));
+        none(store.authorization(name));
+        none(store.certificate(name));
+        none(store.certificate_named(name));
+        let orders = store.orders_of(name, None, 10);
+        assert!(orders.expect("the store should answer").is_empty());
+    }
+    let orders = store.orders_of("account", Some("z\0"), 10);
+    assert!(orders.expect("the store should answer").is_empty());
 }
 
 /// Of sixteen that do the same at once, one does it.

@@ -32,3 +32,25 @@ impl KnownAccounts {
         self.0.insert(id.into(), known);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::suite;
+
+    #[test]
+    fn as_many_are_in_memory_as_may_be() {
+        let account = Arc::new(suite::account("account", 1));
+        let mut all = KnownAccounts::default();
+        for number in 0..3 * MOST {
+            let known = Known {
+                version: 0,
+                marks: Vec::new(),
+                account: Arc::clone(&account),
+            };
+            all.put(&number.to_string(), known);
+            assert!(all.get(&number.to_string()).is_some());
+            assert!(all.0.len() <= MOST);
+        }
+    }
+}

@@ -7,6 +7,10 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
+use ::redb::ReadableTableMetadata;
+
+use super::file::begin;
+use super::rows::{LIMITS, LIMITS_BY_END, NUMBERS, Stop, record, row, secret, secret_row};
 use crate::store::{OrderState, old_tests, rates, suite};
 
 fn place() -> (TempDir, PathBuf) {
@@ -32,6 +36,100 @@ fn what_ended_long_ago_is_removed() {
     let (_folder, path) = place();
     let store = RedbStore::open(&path).unwrap().keeping(old_tests::KEEP);
     old_tests::check(&store);
+}
+
+#[test]
+fn what_is_in_use_is_not_removed() {
+    let (_folder, path) = place();
+    let store = RedbStore::open(&path).unwrap().keeping(old_tests::KEEP);
+    old_tests::check_what_is_in_use(&store, |now, limit| store.remove_old(now, limit).unwrap());
+}
+
+#[test]
+fn new_orders_remove_old_ones() {
+    let (_folder, path) = place();
+    let store = RedbStore::open(&path).unwrap().keeping(old_tests::KEEP);
+    old_tests::check_unasked(&store);
+}
+
+/// While others are counted.
+#[test]
+fn windows_that_are_over_are_removed() {
+    let (_folder, path) = place();
+    let store = RedbStore::open(&path).unwrap();
+    let count = |of: String, now, window| {
+        let window = Duration::from_secs(window);
+        let limit = Limit {
+            of,
+            most: 9,
+            window,
+        };
+        store.count(&[limit], Time::from_secs(now)).unwrap()
+    };
+    for number in 0..20 {
+        count(format!("many {number}"), 1000, 100);
+    }
+    count("long".into(), 1000, 1000);
+    for _ in 0..9 {
+        assert_eq!(count("one".into(), 1100, 100), Counted::All);
+    }
+    assert!(matches!(
+        count("one".into(), 1199, 100),
+        Counted::UsedUp { .. }
+    ));
+    let rows = store.opened.read(|reads| {
+        let limits = reads.0.open_table(LIMITS)?.len()?;
+        Ok((limits, reads.0.open_table(LIMITS_BY_END)?.len()?))
+    });
+    assert_eq!(rows.unwrap(), (2, 2));
+}
+
+#[test]
+fn a_row_in_the_place_of_another_is_damage() {
+    let is_damaged = |stop: Result<(), Stop>| matches!(stop, Err(Stop::Failed(_)));
+    let one = suite::account("one", 1);
+    let bytes = row("one", 7, &one).unwrap();
+    assert_eq!(record::<AccountRecord>("one", &bytes).unwrap().version, 7);
+    assert!(is_damaged(record::<AccountRecord>("two", &bytes).map(drop)));
+    assert!(is_damaged(record::<OrderRecord>("one", &bytes).map(drop)));
+    let kept = secret_row("nonces", &[7; 32]);
+    assert_eq!(secret("nonces", &kept).unwrap(), [7; 32]);
+    assert!(is_damaged(secret("others", &kept).map(drop)));
+    for at in 0..kept.len() {
+        let mut changed = kept.clone();
+        changed[at] ^= 1;
+        assert!(is_damaged(secret("nonces", &changed).map(drop)), "{at}");
+        assert!(is_damaged(secret("nonces", &kept[..at]).map(drop)), "{at}");
+    }
+}
+
+#[test]
+fn a_file_of_another_format_is_not_used() {
+    for (format, expected) in [(2, "newer"), (0, "damaged"), (1, "open")] {
+        let (_folder, path) = place();
+        let store = RedbStore::open(&path).unwrap();
+        let set = store.opened.with(|database| {
+            let transaction = begin(database).unwrap();
+            let mut numbers = transaction.open_table(NUMBERS).unwrap();
+            numbers.insert("format", format).unwrap();
+            drop(numbers);
+            transaction.commit().unwrap();
+            Ok(())
+        });
+        set.unwrap();
+        drop(store);
+        let found = match RedbStore::open(&path) {
+            Ok(_) => "open",
+            Err(StorageError::Newer {
+                format: 2,
+                known: 1,
+                ..
+            }) => "newer",
+            Err(StorageError::Damaged { .. }) => "damaged",
+            Err(error) => panic!("{error}"),
+        };
+        assert_eq!(found, expected);
+    }
 }
 
 #[test]
