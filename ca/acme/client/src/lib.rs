@@ -6,6 +6,7 @@
 extern crate alloc;
 
 mod account;
+mod dns_update;
 mod https;
 mod obtaining;
 mod renewal;
@@ -13,11 +14,12 @@ mod showing;
 mod source;
 
 pub use self::account::{Account, AccountError};
+pub use self::dns_update::{DnsUpdate, DnsUpdateError, InvalidTsigKey, TsigKey};
 pub use self::https::{Https, NoAnswer};
 pub use self::obtaining::{Notice, ObtainError, obtain};
 pub use self::renewal::{NoRenewalInfo, RenewalAdvice, renewal_advice};
 pub use self::showing::{
-    Challenges, HookRecord, Listening, Showing, ShowingError, TlsAlpnCertificates, Visible,
+    Challenges, DnsRecord, Listening, Showing, ShowingError, TlsAlpnCertificates, Visible,
     listen_http_01, listen_tls_alpn_01,
 };
 pub use self::source::{

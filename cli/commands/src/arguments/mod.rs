@@ -6,6 +6,7 @@
 mod algorithm;
 mod context;
 mod name;
+mod name_server;
 mod named;
 mod pre_hash;
 mod time;
@@ -13,6 +14,7 @@ mod time;
 pub(crate) use algorithm::{AlgorithmParser, list_of_algorithms, list_of_store_algorithms};
 pub(crate) use context::{Context, context_of_hex, context_of_text};
 pub(crate) use name::{Subject, alternative_name, without_port};
+pub(crate) use name_server::NameServer;
 pub(crate) use named::Named;
 pub(crate) use pre_hash::{list_of_pre_hashes, pre_hash};
 pub(crate) use time::time;

@@ -51,6 +51,8 @@ pub(crate) enum AcmeFailure {
     OtherName { file: String, name: String },
     #[error("{file} is not a key in base64url, as CAs give it out for --eab-kid: {why}")]
     ExternalKey { file: String, why: String },
+    #[error("{file} can't be used as a name server's key: {why}")]
+    DnsKey { file: String, why: String },
     #[error("--{option} needs a file to write the certificate to; name one with --out")]
     NeedsFile { option: &'static str },
     #[error(
@@ -73,6 +75,7 @@ impl AcmeFailure {
             | Self::Listen { .. }
             | Self::Other(_)
             | Self::ExternalKey { .. }
+            | Self::DnsKey { .. }
             | Self::Pending { .. } => ExitStatus::InputOutput,
             Self::Url { .. }
             | Self::Nameless(_)
@@ -167,7 +170,7 @@ fn advice(error: &ClientError) -> &'static str {
         }
         ClientError::NoProfile { .. } => "; choose another --profile, or leave it out",
         ClientError::NoChallenge { .. } => {
-            "; choose among --http-01, --webroot, --tls-alpn-01 and --dns-hook, which wildcards need"
+            "; choose among --http-01, --webroot, --tls-alpn-01, and --dns-hook or --dns-update, which wildcards need"
         }
         _ => "",
     }

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use pq_acme::objects::ChallengeKind;
 use pq_keys::files::FileError;
 
+use crate::dns_update::DnsUpdateError;
+
 /// Why challenges are not shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -44,6 +46,16 @@ pub enum ShowingError {
         what: String,
         /// Why.
         why: String,
+    },
+    /// The name server does not have a record as it should.
+    #[error("the name server {server} does not change {name}: {error}")]
+    Update {
+        /// The server.
+        server: SocketAddr,
+        /// The record's name.
+        name: String,
+        /// Why.
+        error: DnsUpdateError,
     },
     /// The work ended before it was done.
     #[error("showing a challenge was broken off: {0}")]

@@ -1,7 +1,7 @@
-//! What challenges ask for is shown: by servers of our own, in a folder of a web server, or by a program that changes DNS.
+//! What challenges ask for is shown: by servers of our own, in a folder of a web server, or in DNS.
 //! All of it goes again when the certificate is there, and when there is none.
 
-mod dns_hook;
+mod dns_01;
 mod error;
 mod http_01;
 mod listener;
@@ -16,11 +16,12 @@ use pq_acme::client::Shown;
 use pq_acme::objects::ChallengeKind;
 use tokio::task::spawn_blocking;
 
-pub use self::dns_hook::HookRecord;
+pub use self::dns_01::DnsRecord;
 pub use self::error::ShowingError;
 pub use self::http_01::listen_http_01;
 pub use self::listener::Listening;
 pub use self::tls_alpn_01::{TlsAlpnCertificates, listen_tls_alpn_01};
+use crate::dns_update::DnsUpdate;
 
 /// What is shown, until this is dropped.
 #[derive(Default)]
@@ -64,6 +65,7 @@ pub struct Challenges {
     resolver: Option<TlsAlpnCertificates>,
     tls_alpn_01: Option<SocketAddr>,
     dns_hook: Option<PathBuf>,
+    dns_update: Option<DnsUpdate>,
 }
 
 impl Challenges {
@@ -107,6 +109,13 @@ impl Challenges {
         self.dns_hook = Some(program.into());
         self
     }
+
+    /// dns-01, by telling a name server.
+    #[must_use]
+    pub fn dns_update(mut self, server: DnsUpdate) -> Self {
+        self.dns_update = Some(server);
+        self
+    }
 }
 
 impl Showing for Challenges {
@@ -120,7 +129,7 @@ impl Showing for Challenges {
         if self.resolver.is_some() || self.tls_alpn_01.is_some() {
             kinds.push(ChallengeKind::TlsAlpn01);
         }
-        if self.dns_hook.is_some() {
+        if self.dns_hook.is_some() || self.dns_update.is_some() {
             kinds.push(ChallengeKind::Dns01);
         }
         kinds
@@ -149,11 +158,13 @@ impl Showing for Challenges {
                 visible.keep(listen_tls_alpn_01(address, &tls).await?);
             }
         }
-        if let Some(program) = &self.dns_hook {
-            for one in of(&ChallengeKind::Dns01) {
-                let record = HookRecord::new(program, &one);
-                visible.keep(blocking(move || dns_hook::show(record)).await?);
-            }
+        for one in of(&ChallengeKind::Dns01) {
+            let record = match (&self.dns_hook, &self.dns_update) {
+                (Some(program), _) => DnsRecord::by_hook(program, &one),
+                (None, Some(server)) => DnsRecord::by_update(server, &one),
+                (None, None) => continue,
+            };
+            visible.keep(blocking(move || dns_01::show(record)).await?);
         }
         Ok(visible)
     }

@@ -19,6 +19,7 @@ use tokio::task::JoinHandle;
 
 use super::kept_file::KeptFile;
 use super::{never, serving};
+use crate::arguments::NameServer;
 use crate::commands::servers::DatabaseAddress;
 use crate::failure::Failure;
 use crate::files::Source;
@@ -44,7 +45,7 @@ pub(super) struct AcmeOptions {
 
     /// A DNS server that looks up the names of challenges; can be repeated [default: those of /etc/resolv.conf]
     #[arg(long, value_name = "ADDRESS[:PORT]", requires = "acme")]
-    resolver: Vec<ResolverAddress>,
+    resolver: Vec<NameServer>,
 
     /// A network whose addresses challenges may ask, such as 10.0.0.0/8, beside those of the internet; can be repeated
     #[arg(long, value_name = "NETWORK", requires = "acme")]
@@ -90,24 +91,6 @@ impl FromStr for ObjectsPlace {
         Ok(database.unwrap_or_else(|| Self::File(text.into())))
     }
 }
-
-/// The address of a DNS server, at port 53 if it has none.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct ResolverAddress(SocketAddr);
-
-impl FromStr for ResolverAddress {
-    type Err = NoResolverAddress;
-
-    fn from_str(text: &str) -> Result<Self, NoResolverAddress> {
-        let address = text.parse::<IpAddr>().map(|ip| SocketAddr::new(ip, 53));
-        let address = address.or_else(|_| text.parse());
-        address.map(Self).map_err(|_| NoResolverAddress)
-    }
-}
-
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("write an address such as 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:53")]
-struct NoResolverAddress;
 
 /// ACME, before there is a server.
 pub(super) struct Opened<'o> {
@@ -211,7 +194,7 @@ async fn mounted<S: Store + 'static>(
 
 impl AcmeOptions {
     fn resolver(&self) -> Result<Resolver, Failure> {
-        let named: Vec<_> = self.resolver.iter().map(|one| one.0).collect();
+        let named: Vec<_> = self.resolver.iter().map(|one| one.address()).collect();
         let servers = match named.is_empty() {
             false => named,
             true => {
@@ -253,19 +236,5 @@ mod tests {
         let expected = ["192.0.2.1:53", "[2001:db8::1]:53"].map(|one| one.parse().unwrap());
         assert_eq!(name_servers(text), expected);
         assert!(name_servers("nameservers 192.0.2.1").is_empty());
-    }
-
-    #[test]
-    fn resolvers_have_ports() {
-        for (text, expected) in [
-            ("192.0.2.1", "192.0.2.1:53"),
-            ("192.0.2.1:5353", "192.0.2.1:5353"),
-            ("2001:db8::1", "[2001:db8::1]:53"),
-            ("[2001:db8::1]:5353", "[2001:db8::1]:5353"),
-        ] {
-            let read: ResolverAddress = text.parse().unwrap();
-            assert_eq!(read.0, expected.parse().unwrap());
-        }
-        assert!("dns.example".parse::<ResolverAddress>().is_err());
     }
 }

@@ -38,7 +38,7 @@ use crate::report;
 /// Obtain a certificate from a CA by ACME, or renew it when it is due
 ///
 /// The CA, such as Let's Encrypt or "pqtls ca serve", has to be convinced that the names are yours: say how with --http-01,
-/// --webroot, --tls-alpn-01 or --dns-hook. The certificate and the CAs of its chain go to --out once it was checked that it is
+/// --webroot, --tls-alpn-01, --dns-hook or --dns-update. The certificate and the CAs of its chain go to --out once it was checked that it is
 /// for the key and for the names. The account's key is made at the first time, of ML-DSA-65 or, if the CA doesn't take that,
 /// of what it takes.
 ///
@@ -148,6 +148,7 @@ fn identifier(text: &str) -> Result<Identifier, String> {
 
 pub(crate) fn run(arguments: &Arguments, json: bool) -> Result<ExitStatus, Failure> {
     let target = target(&arguments.from)?;
+    arguments.showing.check()?;
     if arguments.print || arguments.install.is_some() {
         let folder = arguments.install.as_deref();
         let folder = folder.unwrap_or_else(|| Path::new(UNITS));

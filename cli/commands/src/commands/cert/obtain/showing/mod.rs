@@ -1,7 +1,7 @@
-//! What challenges ask for is shown: by a server of our own, in a folder of a web server, or by a program that changes DNS.
+//! What challenges ask for is shown: by a server of our own, in a folder of a web server, or in DNS.
 //! All of it goes again when the certificate is there, and when there is none.
 
-mod dns_hook;
+mod dns_01;
 mod webroot;
 
 use core::net::SocketAddr;
@@ -9,9 +9,13 @@ use std::path::PathBuf;
 
 use pq_acme::client::Shown;
 use pq_acme::objects::ChallengeKind;
-use pq_acme_client::{Visible, listen_http_01, listen_tls_alpn_01};
+use pq_acme_client::{DnsRecord, DnsUpdate, TsigKey, Visible, listen_http_01, listen_tls_alpn_01};
 
-use crate::failure::Failure;
+use crate::arguments::NameServer;
+use crate::failure::{AcmeFailure, Failure};
+
+/// The most bytes of a file with a key of a name server.
+const MAX_DNS_KEY: usize = 64 * 1024;
 
 /// How challenges are shown. Several can be named: each name takes the first that the CA offers for it.
 #[derive(Clone, Debug, clap::Args)]
@@ -35,6 +39,20 @@ pub(super) struct Showing {
     /// return once all servers of the zone have the TXT record, and is run as PROGRAM remove NAME VALUE in the end
     #[arg(long, value_name = "PROGRAM")]
     dns_hook: Option<PathBuf>,
+
+    /// Answer challenges by DNS by telling this name server (DNS UPDATE): an address, with a port if that isn't 53. All servers of
+    /// the zone are waited for, a minute at most
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        requires = "dns_key",
+        conflicts_with = "dns_hook"
+    )]
+    dns_update: Option<NameServer>,
+
+    /// The key that the name server lets change the zone, in a file that "tsig-keygen" of BIND wrote
+    #[arg(long, value_name = "FILE", requires = "dns_update")]
+    dns_key: Option<PathBuf>,
 }
 
 impl pq_acme_client::Showing for Showing {
@@ -48,7 +66,7 @@ impl pq_acme_client::Showing for Showing {
         if self.tls_alpn_01.is_some() {
             kinds.push(ChallengeKind::TlsAlpn01);
         }
-        if self.dns_hook.is_some() {
+        if self.dns_hook.is_some() || self.dns_update.is_some() {
             kinds.push(ChallengeKind::Dns01);
         }
         kinds
@@ -72,11 +90,41 @@ impl pq_acme_client::Showing for Showing {
         if let (Some(address), false) = (self.tls_alpn_01, tls.is_empty()) {
             visible.keep(listen_tls_alpn_01(address, &tls).await?);
         }
-        if let Some(program) = &self.dns_hook {
-            for one in of(&ChallengeKind::Dns01) {
-                visible.keep(dns_hook::show(program, &one)?);
+        let dns = of(&ChallengeKind::Dns01);
+        if !dns.is_empty() {
+            let server = self.server()?;
+            for one in dns {
+                let record = match (&self.dns_hook, &server) {
+                    (Some(program), _) => DnsRecord::by_hook(program, &one),
+                    (None, Some(server)) => DnsRecord::by_update(server, &one),
+                    (None, None) => continue,
+                };
+                visible.keep(dns_01::show(record)?);
             }
         }
         Ok(visible)
+    }
+}
+
+impl Showing {
+    /// Whether all of it can be used, before the CA is asked for anything.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.server().map(drop)
+    }
+
+    /// The name server that is told, with its key.
+    fn server(&self) -> Result<Option<DnsUpdate>, Failure> {
+        let (Some(server), Some(path)) = (self.dns_update, &self.dns_key) else {
+            return Ok(None);
+        };
+        let unfit = |why: &dyn core::fmt::Display| AcmeFailure::DnsKey {
+            file: path.display().to_string(),
+            why: why.to_string(),
+        };
+        let text =
+            pq_keys::files::read_private(path, MAX_DNS_KEY).map_err(|error| unfit(&error))?;
+        let text = core::str::from_utf8(&text).map_err(|error| unfit(&error))?;
+        let key = TsigKey::parse(text).map_err(|error| unfit(&error))?;
+        Ok(Some(DnsUpdate::new(server.address(), key)))
     }
 }

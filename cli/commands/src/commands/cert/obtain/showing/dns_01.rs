@@ -1,28 +1,26 @@
-//! `dns-01`, by a program that changes the zone.
+//! `dns-01`, by a program that changes the zone, or by telling the name server.
 
 use alloc::sync::Arc;
-use std::path::Path;
 
-use pq_acme::client::Shown;
-use pq_acme_client::HookRecord;
+use pq_acme_client::DnsRecord;
 
 use crate::failure::Failure;
 use crate::files;
 use crate::report;
 
 /// A record that goes again when this is dropped.
-struct Added(Arc<HookRecord>);
+struct Added(Arc<DnsRecord>);
 
 /// Adds the record. It goes again when what this returns is dropped, and when a signal ends this process.
-pub(super) fn show(program: &Path, shown: &Shown) -> Result<impl Send + use<>, Failure> {
-    let record = Arc::new(HookRecord::new(program, shown));
+pub(super) fn show(record: DnsRecord) -> Result<impl Send + use<>, Failure> {
+    let record = Arc::new(record);
     let at_signal = record.clone();
     let stop = files::stopped_by_signals(move || remove(&at_signal)).map_err(Failure::Signals)?;
     record.add()?;
     Ok((Added(record), stop))
 }
 
-fn remove(record: &HookRecord) {
+fn remove(record: &DnsRecord) {
     if let Err(failure) = record.remove() {
         report::warn(failure);
     }
