@@ -26,6 +26,8 @@ pub struct PublishedCa {
     pub ocsp_paths: Vec<String>,
     /// The same of revocation lists, with the name of the key whose list is there.
     pub list_paths: Vec<(String, String)>,
+    /// The first URL of OCSP responders in certificates.
+    ocsp_url: Option<String>,
 }
 
 impl PublishedCa {
@@ -39,15 +41,16 @@ impl PublishedCa {
             responders: Vec::new(),
             ocsp_paths: Vec::new(),
             list_paths: Vec::new(),
+            ocsp_url: None,
         }
     }
 
     /// Answers also at the paths of the URLs that the policy puts into certificates.
     #[must_use]
     pub fn at_urls_of(mut self, policy: &Policy) -> Self {
-        let ocsp = policy.ocsp_urls().iter();
-        self.ocsp_paths
-            .extend(ocsp.filter_map(|url| path_of(url.as_str())));
+        let mut ocsp = policy.ocsp_urls().iter().map(|url| url.as_str());
+        self.ocsp_paths.extend(ocsp.clone().filter_map(path_of));
+        self.ocsp_url = ocsp.next().map(str::to_owned);
         let issues = self.keys.first().map(|key| key.name().to_owned());
         for url in policy.revocation_list_urls() {
             let Some(path) = path_of(url.as_str()) else {
@@ -65,6 +68,11 @@ impl PublishedCa {
             }
         }
         self
+    }
+
+    /// Where certificates say that OCSP requests are answered.
+    pub(super) fn ocsp_url(&self) -> Option<&str> {
+        self.ocsp_url.as_deref()
     }
 
     /// The certificates by the names of their keys, the root's among them.

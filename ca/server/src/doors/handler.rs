@@ -343,9 +343,10 @@ impl Shown {
     fn new(ca: PublishedCa, url: &str, plain_url: Option<&str>) -> Self {
         let facts = PageFacts {
             certificates: ca.certificates().collect(),
-            issues: ca.keys.first().map(|key| key.name()),
+            keys: ca.keys.iter().map(|key| key.name()).collect(),
             url,
             plain_url,
+            ocsp_url: ca.ocsp_url(),
         };
         Self {
             page: page(&facts),

@@ -21,23 +21,25 @@ use crate::http::{Caching, Document};
 /// How long browsers keep the page.
 const MAX_AGE: Duration = Duration::from_secs(300);
 
-const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}\
+const STYLE: &str = ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}\
     h1,h2{line-height:1.2}h2{margin-top:2rem}\
     pre,code{font-family:ui-monospace,monospace;font-size:.9em}\
-    pre{background:#8882;padding:.7rem;overflow-x:auto}\
+    pre{background:#8882;padding:.7rem;white-space:pre-wrap}table{margin-bottom:1rem}\
     td,th{text-align:left;vertical-align:top;padding:.2rem 1rem .2rem 0}\
-    .fingerprint{overflow-wrap:anywhere}";
+    h1,pre,td,p{overflow-wrap:anywhere}";
 
 /// What a page is about.
 pub(crate) struct PageFacts<'a> {
     /// Certificates by the names of their keys, the root's first.
     pub(crate) certificates: Vec<(&'a str, &'a Certificate)>,
-    /// The key that issues.
-    pub(crate) issues: Option<&'a str>,
+    /// The keys that are here, whose lists are, too: the one that issues first.
+    pub(crate) keys: Vec<&'a str>,
     /// Where people reach these doors: `https://ca.example.org`.
     pub(crate) url: &'a str,
     /// The same over plain HTTP.
     pub(crate) plain_url: Option<&'a str>,
+    /// Where certificates say that OCSP requests are answered, if they do.
+    pub(crate) ocsp_url: Option<&'a str>,
 }
 
 /// The page, and what browsers may do with it.
@@ -67,7 +69,7 @@ impl Page {
 pub(crate) fn page(facts: &PageFacts<'_>) -> Page {
     let style = Base64::encode_string(&Sha256::digest(STYLE));
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     let document = Document::new(
         html(facts).into_bytes(),
@@ -95,18 +97,21 @@ fn write(html: &mut String, facts: &PageFacts<'_>) -> core::fmt::Result {
     write!(
         html,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{name}</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{name}</title>\n\
          <style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n\
          <p>This is a certificate authority. It certifies keys of servers and clients. Whoever trusts its root accepts what it \
          certified. It may be meant for you, or not: ask whoever runs it.</p>\n"
     )?;
     html.push_str("<h2>Its certificates</h2>\n");
-    for (key, certificate) in &facts.certificates {
+    let issues = facts.keys.first().copied();
+    for &(key, certificate) in &facts.certificates {
+        let has_list = facts.keys.contains(&key);
         let key = Escaped(key);
         let digest = Sha256::digest(certificate.der().as_ref());
         let digits: Vec<_> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
         let subject = Escaped(certificate.describe_subject());
-        let issues = match facts.issues == Some(key.0) {
+        let issues = match issues == Some(key.0) {
             true => ", which issues",
             false => "",
         };
@@ -114,13 +119,16 @@ fn write(html: &mut String, facts: &PageFacts<'_>) -> core::fmt::Result {
             html,
             "<table>\n<tr><th>{key}</th><td>{subject}{issues}</td></tr>\n\
              <tr><th>valid</th><td>{} to {}</td></tr>\n\
-             <tr><th>SHA-256</th><td class=\"fingerprint\"><code>{}</code></td></tr>\n\
-             <tr><th>files</th><td><a href=\"/certificates/{key}.pem\">PEM</a>, <a href=\"/certificates/{key}.crt\">DER</a>, \
-             <a href=\"/lists/{key}.crl\">revocation list</a></td></tr>\n</table>\n",
+             <tr><th>SHA&#8209;256</th><td><code>{}</code></td></tr>\n\
+             <tr><th>files</th><td><a href=\"/certificates/{key}.pem\">PEM</a>, <a href=\"/certificates/{key}.crt\">DER</a>",
             rfc3339(certificate.not_before()),
             rfc3339(certificate.not_after()),
-            digits.join(":"),
+            digits.join(":<wbr>"),
         )?;
+        if has_list {
+            write!(html, ", <a href=\"/lists/{key}.crl\">revocation list</a>")?;
+        }
+        html.push_str("</td></tr>\n</table>\n");
     }
     write!(
         html,
@@ -145,12 +153,16 @@ fn write(html: &mut String, facts: &PageFacts<'_>) -> core::fmt::Result {
     }
     html.push_str("</table>\n");
     html.push_str(ALGORITHMS);
-    let plain = Escaped(facts.plain_url.unwrap_or(facts.url));
+    let ocsp = match (facts.ocsp_url, facts.plain_url) {
+        (Some(url), _) => url.to_owned(),
+        (None, plain) => format!("{}/ocsp", plain.unwrap_or(facts.url)),
+    };
+    let (ocsp, issuer) = (Escaped(ocsp), Escaped(issues.unwrap_or("root")));
     write!(
         html,
         "<h2>What was revoked</h2>\n<p>Revocation lists are linked above. OCSP requests are answered at \
-         <code>{plain}/ocsp</code>:</p>\n\
-         <pre>openssl ocsp -issuer issuing.pem -cert server.pem -url {plain}/ocsp -CAfile root.pem</pre>\n\
+         <code>{ocsp}</code>:</p>\n\
+         <pre>openssl ocsp -issuer {issuer}.pem -cert server.pem -url {ocsp} -CAfile root.pem</pre>\n\
          </body>\n</html>\n"
     )
 }
@@ -159,9 +171,10 @@ fn write(html: &mut String, facts: &PageFacts<'_>) -> core::fmt::Result {
 const SYSTEMS: &str = "<h2>Trust it on a whole system</h2>\n\
 <h3>Debian, Ubuntu, Alpine</h3>\n\
 <pre>sudo cp root.pem /usr/local/share/ca-certificates/own-root.crt\nsudo update-ca-certificates</pre>\n\
-<h3>Fedora, RHEL, openSUSE</h3>\n\
-<pre>sudo cp root.pem /etc/pki/ca-trust/source/anchors/own-root.pem  # openSUSE: /etc/pki/trust/anchors\n\
-sudo update-ca-trust                                            # openSUSE: update-ca-certificates</pre>\n\
+<h3>Fedora, RHEL</h3>\n\
+<pre>sudo cp root.pem /etc/pki/ca-trust/source/anchors/own-root.pem\nsudo update-ca-trust</pre>\n\
+<h3>openSUSE</h3>\n\
+<pre>sudo cp root.pem /etc/pki/trust/anchors/own-root.pem\nsudo update-ca-certificates</pre>\n\
 <h3>Arch</h3>\n<pre>sudo trust anchor --store root.pem</pre>\n\
 <h3>macOS</h3>\n\
 <pre>sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain root.pem</pre>\n\
@@ -218,9 +231,10 @@ mod tests {
         let issuer = Issuer::self_signed(CertificateBuilder::ca(name), key).unwrap();
         let facts = PageFacts {
             certificates: vec![("root", issuer.certificate())],
-            issues: Some("root"),
+            keys: vec!["root"],
             url: "https://ca.example.org\"><script>",
             plain_url: None,
+            ocsp_url: Some("http://ca.example.org/\"><script>"),
         };
         let html = html(&facts);
         assert!(!html.contains("<script"), "{html}");
@@ -238,5 +252,33 @@ mod tests {
                 "{element}"
             );
         }
+    }
+
+    #[test]
+    fn lists_are_those_of_keys_that_are_here() {
+        let key = SigningKey::generate(SignatureAlgorithm::MlDsa44).unwrap();
+        let issuer = Issuer::self_signed(CertificateBuilder::ca("Example"), key).unwrap();
+        let certificate = issuer.certificate();
+        let mut facts = PageFacts {
+            certificates: ["root", "issuing", "issuing-2"]
+                .map(|name| (name, certificate))
+                .into(),
+            keys: vec!["issuing-2", "issuing"],
+            url: "https://ca.example.org",
+            plain_url: Some("http://ca.example.org:8080"),
+            ocsp_url: None,
+        };
+        let text = html(&facts);
+        assert!(text.contains("/lists/issuing.crl") && text.contains("/lists/issuing-2.crl"));
+        assert!(!text.contains("/lists/root.crl"), "{text}");
+        assert!(text.contains("-issuer issuing-2.pem"), "{text}");
+        assert!(
+            text.contains("-url http://ca.example.org:8080/ocsp"),
+            "{text}"
+        );
+        // A proxy may be before the server, and certificates say where clients find it.
+        facts.ocsp_url = Some("http://ocsp.example.org/");
+        let text = html(&facts);
+        assert!(text.contains("-url http://ocsp.example.org/ "), "{text}");
     }
 }
