@@ -28,18 +28,24 @@ pub(crate) struct Serving {
 impl Serving {
     pub(crate) fn start(folder: &Folder, line: &str) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pqtls"));
+        command.args(line.split_whitespace());
+        Self::of(folder, command, "log")
+    }
+
+    /// Starts the server by a command of one's own, with its log in a file of this name.
+    pub(crate) fn of(folder: &Folder, mut command: Command, log: &str) -> Self {
         command
-            .args(line.split_whitespace())
             .current_dir(folder.path())
+            .env("PATH", folder.search_path())
             .env_remove("PQTLS_CA")
             .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(File::create(folder.path().join("log")).unwrap());
+            .stderr(File::create(folder.path().join(log)).unwrap());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next();
-        let first = first.unwrap_or_else(|| panic!("{}", folder.read("log")));
+        let first = first.unwrap_or_else(|| panic!("{}", folder.read(log)));
         Self {
             child,
             lines,

@@ -137,7 +137,7 @@ impl Folder {
     }
 
     /// The first folders on the path: `bin` in this folder, and the program's own.
-    fn search_path(&self) -> OsString {
+    pub(crate) fn search_path(&self) -> OsString {
         let program = Path::new(env!("CARGO_BIN_EXE_pqtls"));
         let mut folders = vec![self.path().join("bin"), program.parent().unwrap().into()];
         folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));

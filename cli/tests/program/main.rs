@@ -13,12 +13,16 @@ mod ca_acme;
 #[cfg(unix)]
 mod ca_fleet;
 mod ca_in_store;
+#[cfg(unix)]
+mod ca_page;
 mod ca_served;
 mod certificates;
 mod certify;
 mod classical;
 mod cms;
 mod composite;
+#[cfg(target_os = "linux")]
+mod deployed;
 mod dev;
 mod documents;
 mod door;
