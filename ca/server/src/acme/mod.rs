@@ -9,5 +9,8 @@ mod issuing;
 mod policy;
 mod refusals;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::door::AcmeDoor;
 pub use self::external_accounts::{ExternalAccounts, ExternalAccountsError};

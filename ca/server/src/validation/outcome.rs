@@ -119,6 +119,8 @@ mod tests {
         let lines = steps.into_lines();
         assert_eq!(lines.len(), Outcome::MAX_STEPS);
         assert!(lines.iter().all(|line| line.len() < 300));
+        assert_eq!(lines[Outcome::MAX_STEPS - 1], "...");
+        assert!(lines[Outcome::MAX_STEPS - 2].starts_with("a"));
         assert!(lines[0].starts_with("a\\nb\\u{1b}[2Jccc"), "{}", lines[0]);
         assert_eq!(quoted(b"a\n\xff"), "\"a\\n\u{fffd}\"");
         assert!(quoted(&[b'a'; 1000]).len() < 100);

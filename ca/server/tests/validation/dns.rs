@@ -15,6 +15,8 @@ use tokio::net::{TcpListener, UdpSocket};
 pub(crate) enum Manner {
     Answer,
     Fail,
+    /// Fails where it is asked for this kind.
+    FailFor(RecordType),
     Silence,
 }
 
@@ -122,7 +124,10 @@ fn answer(question: &[u8], zone: &Mutex<Zone>, is_datagram: bool) -> Option<Vec<
     match zone.manner {
         Manner::Silence => return None,
         Manner::Fail => answer.metadata.response_code = ResponseCode::ServFail,
-        Manner::Answer => {
+        Manner::FailFor(kind) if asked.queries.first()?.query_type() == kind => {
+            answer.metadata.response_code = ResponseCode::ServFail;
+        }
+        Manner::FailFor(_) | Manner::Answer => {
             let query = asked.queries.first()?;
             let mut name = query.name().clone();
             let mut exists = false;

@@ -5,6 +5,7 @@ extern crate alloc;
 mod bounds;
 mod dns;
 mod dns_01;
+mod exactly;
 mod http_01;
 mod target;
 mod tls_alpn_01;

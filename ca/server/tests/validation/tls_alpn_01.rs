@@ -46,6 +46,8 @@ struct Shown {
     extension: Option<(bool, Vec<u8>)>,
     protocols: Vec<Vec<u8>>,
     versions: &'static [&'static rustls::SupportedProtocolVersion],
+    /// Whether the handshake is signed by another key than the certificate's.
+    has_other_key: bool,
 }
 
 impl Shown {
@@ -56,12 +58,16 @@ impl Shown {
             extension: Some((true, Sha256::digest(AUTHORIZATION).to_vec())),
             protocols: vec![b"acme-tls/1".to_vec()],
             versions: rustls::ALL_VERSIONS,
+            has_other_key: false,
         }
     }
 
     async fn start(self) -> SocketAddr {
-        let key = AnyPrivateKey::generate(AnyAlgorithm::named(self.algorithm).unwrap()).unwrap();
-        let der = key.to_pkcs8_der().unwrap();
+        let algorithm = AnyAlgorithm::named(self.algorithm).unwrap();
+        let key = AnyPrivateKey::generate(algorithm).unwrap();
+        let other = AnyPrivateKey::generate(algorithm).unwrap();
+        let of_handshake = if self.has_other_key { &other } else { &key };
+        let der = of_handshake.to_pkcs8_der().unwrap();
         let pem = key.to_pkcs8_pem().unwrap();
         let signer = AnySigningKey::from_pem(pem.as_bytes()).unwrap();
         let issuer = Issuer::self_signed(CertificateBuilder::ca(NAME), &signer).unwrap();
@@ -242,4 +248,28 @@ async fn what_is_no_tls_is_no_evidence() {
         .await;
     // It waits for the end of a request's head.
     refusal(outcome, ProblemType::Connection, "no whole answer");
+}
+
+/// Who has a copy of the right certificate has not its key.
+#[tokio::test]
+async fn a_certificate_without_its_key_is_not() {
+    for (algorithm, versions) in [
+        ("ML-DSA-65", rustls::ALL_VERSIONS),
+        ("ECDSA-P256", rustls::ALL_VERSIONS),
+        ("ECDSA-P256", TLS12),
+    ] {
+        for has_other_key in [false, true] {
+            let shown = Shown {
+                algorithm,
+                versions,
+                has_other_key,
+                ..Shown::right(&[NAME])
+            };
+            let outcome = ask(shown.start().await, NAME).await;
+            match has_other_key {
+                true => refusal(outcome, ProblemType::Tls, "no handshake"),
+                false => drop(evidence(outcome)),
+            }
+        }
+    }
 }
