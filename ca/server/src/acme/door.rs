@@ -256,7 +256,10 @@ impl<S: Store + 'static> Inner<S> {
         let outcome = match outcome.verdict {
             Verdict::Valid { evidence } => Ok(evidence),
             Verdict::Invalid(refusal) => Err(refusal.problem()),
-            Verdict::Undecided(refusal) if work.is_last => Err(refusal.problem()),
+            Verdict::Undecided(refusal) if work.is_last => {
+                tracing::warn!(authorization = work.authorization, %refusal, "a challenge could not be decided in time");
+                Err(refusal.problem())
+            }
             Verdict::Undecided(refusal) => {
                 let authorization = &work.authorization;
                 match work.is_first {
