@@ -8,6 +8,7 @@ use pq_acme::problem::Problem;
 use pq_keys::Signer;
 use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnySigningKey};
 use pq_keys::files::{Access, FileError, read_private, write_new, write_over};
+use tokio::task::{JoinError, spawn_blocking};
 use zeroize::Zeroizing;
 
 /// An account's key, and the file that it is in.
@@ -59,6 +60,9 @@ pub enum AccountError {
     /// A new key can't be written.
     #[error("the account's key: {0}")]
     Write(FileError),
+    /// Writing it ended before it was done.
+    #[error("writing the account's key was broken off: {0}")]
+    BrokenOff(JoinError),
     /// The server takes other keys only.
     #[error(
         "the server takes keys of {0} for accounts, none of which this program makes; use another server"
@@ -119,19 +123,21 @@ impl Account {
     }
 
     /// Writes a new key to its file, before the server hears of it: an account whose key is lost is of no use.
-    pub(crate) fn write(&self) -> Result<(), AccountError> {
+    pub(crate) async fn write(&self) -> Result<(), AccountError> {
         if self.is_written.load(Ordering::Acquire) {
             return Ok(());
         }
-        self.write_by(write_new)
+        self.write_by(write_new).await
     }
 
-    fn write_by(
+    async fn write_by(
         &self,
-        write: impl Fn(&Path, &[u8], Access) -> Result<(), FileError>,
+        write: impl Fn(&Path, &[u8], Access) -> Result<(), FileError> + Send + 'static,
     ) -> Result<(), AccountError> {
-        if let Some(pem) = &self.new {
-            let written = write(&self.file, pem.as_bytes(), Access::Private);
+        if let Some(pem) = self.new.clone() {
+            let file = self.file.clone();
+            let written = spawn_blocking(move || write(&file, pem.as_bytes(), Access::Private));
+            let written = written.await.map_err(AccountError::BrokenOff)?;
             written.map_err(AccountError::Write)?;
         }
         self.is_written.store(true, Ordering::Release);
@@ -160,7 +166,7 @@ impl Account {
 
     /// Takes a key of another kind, of those that the server takes, in place of the first, which has no account. Returns the
     /// kind.
-    pub(crate) fn change_kind(
+    pub(crate) async fn change_kind(
         &mut self,
         problem: &Problem,
         tried: &[String],
@@ -187,7 +193,7 @@ impl Account {
         )?;
         if other.is_written.load(Ordering::Acquire) {
             // The first one has no account.
-            other.write_by(write_over)?;
+            other.write_by(write_over).await?;
         }
         *self = other;
         Ok(kind)

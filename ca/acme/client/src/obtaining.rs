@@ -117,7 +117,7 @@ pub async fn obtain<S: Showing>(
                 if !account.is_old() =>
             {
                 tried.push(algorithm.to_owned());
-                let now = account.change_kind(&problem, &tried)?;
+                let now = account.change_kind(&problem, &tried).await?;
                 let before = algorithm;
                 notice(Notice::OtherKind { before, now });
             }
@@ -145,7 +145,7 @@ async fn go<K: Signer + ?Sized, S: Showing>(
         match obtaining.next(now())? {
             Step::Send(request) => {
                 if request.method == Method::Post {
-                    account.write()?;
+                    account.write().await?;
                 }
                 match https.send(&request).await {
                     Ok(answer) => {

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 use core::fmt;
-use core::net::{IpAddr, SocketAddr};
+use core::net::IpAddr;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ use super::roots::system_roots;
 use super::running::{Running, Slot};
 use super::settings::Settings;
 use crate::account::Account;
-use crate::showing::{Challenges, TlsAlpnCertificates};
+use crate::showing::{Challenges, Showing, TlsAlpnCertificates};
 
 /// Where a server gets its certificates from, and how.
 ///
@@ -125,17 +125,10 @@ impl AcmeSource {
         self
     }
 
-    /// Other ways to show what challenges ask for, besides tls-alpn-01 by the server itself. They come first.
+    /// How to show what challenges ask for, in place of tls-alpn-01 by the server itself.
     #[must_use]
     pub fn challenges(mut self, challenges: Challenges) -> Self {
         self.challenges = challenges;
-        self
-    }
-
-    /// Answers challenges of http-01 by a server at this address, for as long as there are some. The CA asks at port 80.
-    #[must_use]
-    pub fn http_01(mut self, address: SocketAddr) -> Self {
-        self.challenges = self.challenges.http_01(address);
         self
     }
 
@@ -204,17 +197,24 @@ impl AcmeSource {
         let opening = {
             let (provider, identities, wake) = (provider.clone(), identities.clone(), wake.clone());
             spawn_blocking(move || {
+                if self.algorithms.is_empty() {
+                    return Err(SourceError::NoAlgorithms);
+                }
                 let client = self.client()?;
                 kept::make_folder(&self.folder)?;
                 let account_file = self.account_file();
                 let account = Account::open(&account_file)?;
-                account.write()?;
+                // It is written when the server is about to hear of it.
+                kept::check_place_of(&account_file)?;
                 let slots = self.algorithms.iter().map(|algorithm| {
                     Slot::open(*algorithm, &self.folder, &self.settings.names, &provider)
                 });
                 Ok::<_, SourceError>(Running {
                     slots: slots.collect(),
-                    challenges: self.challenges.clone().by_resolver(certificates),
+                    challenges: match self.challenges.kinds().is_empty() {
+                        true => Challenges::new().by_resolver(certificates),
+                        false => self.challenges,
+                    },
                     settings: self.settings,
                     client,
                     account,

@@ -22,6 +22,9 @@ pub enum SourceError {
     /// There are no names.
     #[error("a certificate has to be for a DNS name or an IP address: name one")]
     NoNames,
+    /// There are no algorithms.
+    #[error("a certificate is for a key of some algorithm: name one")]
+    NoAlgorithms,
     /// A name is none.
     #[error("{name:?} is no name for a certificate: {why}")]
     Name {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use pq_acme::client::lacking_name;
 use pq_acme::identifier::Identifier;
-use pq_keys::files::{Access, Draft, FileError, read_private, write_over};
+use pq_keys::files::{Access, Draft, FileError, folder_of, read_private, write_over};
 use pq_x509::certificate::Certificate;
 use rustls::crypto::CryptoProvider;
 use rustls_pq::identity::{Identity, IdentityError};
@@ -44,17 +44,24 @@ pub(super) fn make_folder(folder: &Path) -> Result<(), SourceError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let made = builder.create(folder);
-    let written = made.and_then(|()| Ok(check_folder_of(&folder.join("certificate"))?));
-    written.map_err(|error| SourceError::Folder {
-        folder: folder.into(),
-        error,
-    })
+    builder
+        .create(folder)
+        .map_err(|error| SourceError::Folder {
+            folder: folder.into(),
+            error,
+        })?;
+    check_place_of(&folder.join("certificate"))
 }
 
 /// Whether a file can be written to its folder.
-pub(super) fn check_folder_of(file: &Path) -> Result<(), FileError> {
-    Draft::beside(file, Access::Private).map(drop)
+pub(super) fn check_place_of(file: &Path) -> Result<(), SourceError> {
+    match Draft::beside(file, Access::Private) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(SourceError::Folder {
+            folder: folder_of(file).into(),
+            error: error.into(),
+        }),
+    }
 }
 
 impl Kept {

@@ -9,7 +9,6 @@ use pq_acme::client::{ClientError, Wanted, request_for};
 use pq_acme::identifier::Identifier;
 use pq_acme::objects::{CertificateId, RenewalInfo, Time, Window};
 use pq_keys::any::{AnyAlgorithm, AnyKeyError, AnyPrivateKey, AnySigningKey};
-use pq_keys::files::FileError;
 use pq_keys::pki_types::UnixTime;
 use pq_x509::certificate::Certificate;
 use pq_x509::request::{CertificateRequest, RequestError};
@@ -21,7 +20,9 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 use zeroize::Zeroizing;
 
+use super::error::SourceError;
 use super::kept::{self, Kept, Unfit};
+use super::pause::Pauses;
 use super::settings::Settings;
 use super::status::CertificateStatus;
 use crate::account::Account;
@@ -38,9 +39,6 @@ const AGENT: &str = concat!("pq-acme-client/", env!("CARGO_PKG_VERSION"));
 const ASK_EVERY: Duration = Duration::from_secs(6 * 3600);
 const ASK_AT_MOST_EVERY: Duration = Duration::from_secs(60);
 const ASK_AT_LEAST_EVERY: Duration = Duration::from_secs(24 * 3600);
-
-/// How long no other one is asked for after a refusal that another request would not change.
-const REFUSED: Duration = Duration::from_secs(24 * 3600);
 
 /// All that keeps certificates new.
 pub(super) struct Running {
@@ -67,8 +65,8 @@ pub(super) struct Slot {
 /// Why there is no certificate.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    #[error("the folder can't be written to: {0}")]
-    Folder(FileError),
+    #[error("{0}")]
+    Folder(SourceError),
     #[error("no key can be made: {0}")]
     Key(AnyKeyError),
     #[error("no request can be made: {0}")]
@@ -82,19 +80,20 @@ enum Failure {
 }
 
 impl Failure {
-    /// How long the CA has nothing else to say.
-    fn asked_for(&self, now: Time) -> Duration {
-        match self {
-            Self::Obtain(ObtainError::Client(error)) => match error {
-                ClientError::RateLimited { until, .. } => now.until(*until),
-                ClientError::Refused { .. }
-                | ClientError::Terms(_)
-                | ClientError::NoExternalAccount
-                | ClientError::NoProfile { .. }
-                | ClientError::NoChallenge { .. } => REFUSED,
-                _ => Duration::ZERO,
-            },
-            _ => Duration::ZERO,
+    /// How long to wait after so many in a row.
+    fn pause(&self, pauses: Pauses, failures: u32, now: Time) -> Duration {
+        let Self::Obtain(ObtainError::Client(error)) = self else {
+            return pauses.after(failures, Duration::ZERO);
+        };
+        match error {
+            ClientError::RateLimited { until, .. } => pauses.after(failures, now.until(*until)),
+            // Another request would not change that; somebody has to.
+            ClientError::Terms(_)
+            | ClientError::NoExternalAccount
+            | ClientError::NoProfile { .. }
+            | ClientError::NoChallenge { .. }
+            | ClientError::AccountKey { .. } => pauses.after(u32::MAX, Duration::ZERO),
+            _ => pauses.after(failures, Duration::ZERO),
         }
     }
 }
@@ -195,10 +194,7 @@ impl Running {
         let status = &mut self.slots[index].status;
         status.failures = status.failures.saturating_add(1);
         status.last_failure = Some(failure.to_string());
-        let pause = self
-            .settings
-            .pauses
-            .after(status.failures, failure.asked_for(now()));
+        let pause = failure.pause(self.settings.pauses, status.failures, now());
         count(algorithm, "failed");
         tracing::warn!(
             %algorithm,
@@ -245,7 +241,7 @@ impl Running {
         let names = self.settings.names.clone();
         let (key, csr) = blocking(move || {
             // A certificate that can't be kept would be ordered again and again.
-            kept::check_folder_of(&file).map_err(Failure::Folder)?;
+            kept::check_place_of(&file).map_err(Failure::Folder)?;
             key_and_request(algorithm, &names)
         })
         .await?;

@@ -120,8 +120,8 @@ impl Wilful {
     }
 
     /// Nobody listens there any more.
-    pub(crate) fn leave(&mut self) {
-        self.server = None;
+    pub(crate) async fn leave(&mut self) {
+        self.server.take().unwrap().shutdown().await;
     }
 
     pub(crate) fn requests(&self) -> usize {
@@ -149,6 +149,7 @@ fn answer(
         from: None,
     };
     let outcome = acme.handle(&asked, now);
+    let answer = outcome.answer;
     match outcome.work {
         Some(Work::Validate(work)) => acme.validated(&work, Ok("seen".into()), now).unwrap(),
         Some(Work::Issue(work)) => {
@@ -159,7 +160,7 @@ fn answer(
         }
         None => {}
     }
-    let mut body = outcome.answer.body;
+    let mut body = answer.body;
     // pq-acme's server would notice a certificate for another key.
     if *state.manner.lock().unwrap() == Manner::OtherKey && body.starts_with(b"-----BEGIN") {
         let builder = CertificateBuilder::server().dns_name("www.example.org");
@@ -167,8 +168,8 @@ fn answer(
         body = certificate.to_pem().into_bytes();
     }
     let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = StatusCode::from_u16(outcome.answer.status).unwrap();
-    for (name, value) in outcome.answer.headers {
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap();
+    for (name, value) in answer.headers {
         let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
         let value = HeaderValue::from_str(&value).unwrap();
         response.headers_mut().append(name, value);

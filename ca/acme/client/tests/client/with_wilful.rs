@@ -110,7 +110,7 @@ async fn a_ca_that_is_away_is_waited_for() {
     let first = served(&certificates);
     *ca.state.window.lock().unwrap() = Some(window(-7200, -3600));
     drop(certificates);
-    ca.leave();
+    ca.leave().await;
     // It starts with what it has, though nobody says when to renew that.
     let certificates = source(&ca, folder.path()).start(provider()).await.unwrap();
     assert_eq!(served(&certificates), first);
