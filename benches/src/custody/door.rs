@@ -3,11 +3,13 @@
 
 use alloc::sync::Arc;
 use core::error::Error;
+use core::mem::size_of;
 use core::net::SocketAddr;
 use core::time::Duration;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -51,7 +53,7 @@ struct Door {
     client: RemoteStore,
     cores: Cores,
     messages: Vec<Message>,
-    _server: Process,
+    server: Process,
     _folder: TempDir,
 }
 
@@ -100,20 +102,9 @@ impl Door {
             client: client(&identity, address)?,
             cores,
             messages: messages(),
-            _server: server,
+            server,
             _folder: folder,
         })
-    }
-
-    /// Calls `request` in threads, one for each connection, on the clients' core.
-    fn at_once(&self, request: impl Fn(usize) + Sync) {
-        let _stay = self.cores.client.stay().expect("the core was there before");
-        thread::scope(|scope| {
-            for connection in 0..CONNECTIONS {
-                let request = &request;
-                scope.spawn(move || request(connection));
-            }
-        });
     }
 
     /// One request with one message.
@@ -130,27 +121,93 @@ impl Door {
             signed.expect("the key may be used");
         }
     }
+}
 
-    /// The times of requests that are made at fixed moments, whether or not those before have their answers, from these
-    /// moments on: `interval` is that between two requests of all connections together.
-    fn under_load(&self, interval: Duration) -> Vec<Duration> {
-        let times = Mutex::new(Vec::new());
-        let each = interval * u32::try_from(CONNECTIONS).expect("they are few");
-        let started = Instant::now();
-        self.at_once(|connection| {
-            let mut own = Vec::new();
-            let mut due = started + interval * u32::try_from(connection).expect("they are few");
-            let messages = self.messages.iter().cycle();
-            for message in messages.take_while(|_| started.elapsed() < LOAD) {
-                thread::sleep(due.saturating_duration_since(Instant::now()));
-                self.sign(message);
-                own.push(due.elapsed());
-                due += each;
-            }
-            let mut times = times.lock().expect("no thread panicked");
-            times.append(&mut own);
-        });
-        times.into_inner().expect("no thread panicked")
+/// Calls `request` in threads, one for each connection, on the clients' core.
+fn at_once(cores: Cores, request: impl Fn(usize) + Sync) {
+    let _stay = cores.client.stay().expect("the core was there before");
+    thread::scope(|scope| {
+        for connection in 0..CONNECTIONS {
+            let request = &request;
+            scope.spawn(move || request(connection));
+        }
+    });
+}
+
+/// The times of requests that are made at fixed moments, whether or not those before have their answers, from these moments
+/// on, the shortest first: `interval` is that between two requests of all connections together.
+fn under_load(
+    cores: Cores,
+    messages: &[Message],
+    interval: Duration,
+    request: impl Fn(usize, &Message) + Sync,
+) -> Vec<Duration> {
+    let times = Mutex::new(Vec::new());
+    let each = interval * u32::try_from(CONNECTIONS).expect("they are few");
+    let started = Instant::now();
+    at_once(cores, |connection| {
+        let mut own = Vec::new();
+        let mut due = started + interval * u32::try_from(connection).expect("they are few");
+        let messages = messages.iter().cycle();
+        for message in messages.take_while(|_| started.elapsed() < LOAD) {
+            thread::sleep(due.saturating_duration_since(Instant::now()));
+            request(connection, message);
+            own.push(due.elapsed());
+            due += each;
+        }
+        let mut times = times.lock().expect("no thread panicked");
+        times.append(&mut own);
+    });
+    let mut times = times.into_inner().expect("no thread panicked");
+    times.sort();
+    times
+}
+
+/// What the machine and the signatures alone take: messages over plain TCP to threads on the server's core, which answer each
+/// with as many bytes as the door does after they have signed it. No TLS, no HTTP, no store.
+struct Plain {
+    connections: Vec<Mutex<TcpStream>>,
+}
+
+/// About as long as an answer of the door.
+const ANSWER: usize = 4_800;
+
+impl Plain {
+    fn open(cores: Cores) -> Result<Self, Box<dyn Error>> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let key = Key::generate()?;
+        let _stay = cores.server.stay()?;
+        let connect = |_| {
+            let client = TcpStream::connect(listener.local_addr()?)?;
+            let (server, _) = listener.accept()?;
+            client.set_nodelay(true)?;
+            server.set_nodelay(true)?;
+            let key = key.clone();
+            // It ends with its client.
+            thread::spawn(move || answer(server, &key));
+            Ok(Mutex::new(client))
+        };
+        let connections: io::Result<_> = (0..CONNECTIONS).map(connect).collect();
+        Ok(Self {
+            connections: connections?,
+        })
+    }
+
+    fn ask(&self, connection: usize, message: &Message) -> io::Result<()> {
+        let mut client = self.connections[connection]
+            .lock()
+            .expect("no thread panicked");
+        client.write_all(message)?;
+        client.read_exact(&mut [0; ANSWER])
+    }
+}
+
+fn answer(mut client: TcpStream, key: &Key) -> io::Result<()> {
+    let mut message = [0; size_of::<Message>()];
+    loop {
+        client.read_exact(&mut message)?;
+        key.sign(&message);
+        client.write_all(&[0; ANSWER])?;
     }
 }
 
@@ -193,14 +250,16 @@ pub(super) fn rows() -> Result<Named, Box<dyn Error>> {
     let single = by_clock(CONNECTIONS, {
         let door = door.clone();
         move |passes| {
-            door.at_once(|_| {
+            at_once(door.cores, |_| {
                 let messages = door.messages.iter().cycle().take(passes);
                 messages.for_each(|message| door.sign(message));
             });
         }
     });
     let batches = by_clock(CONNECTIONS * BATCH, move |passes| {
-        door.at_once(|_| (0..passes).for_each(|_| door.sign_batch(&door.messages[..BATCH])));
+        at_once(door.cores, |_| {
+            (0..passes).for_each(|_| door.sign_batch(&door.messages[..BATCH]));
+        });
     });
     Ok(vec![
         (WITHOUT, without),
@@ -219,7 +278,8 @@ fn by_clock(operations: usize, run: impl Fn(usize) + 'static) -> Passes<'static>
 }
 
 /// The median and the 99th percentile of the time that a request takes at half the load of the row with single messages, in
-/// some rounds.
+/// some rounds; the CPU time of the server's process for each; and the same percentiles of [`Plain`], at the same distances
+/// and in turn with the door: pauses of the machine are in both.
 pub(super) fn latency(table: &[Timing]) -> Result<Vec<Timing>, Box<dyn Error>> {
     let single = table.iter().find(|row| row.name == SINGLE);
     let single = single
@@ -228,23 +288,39 @@ pub(super) fn latency(table: &[Timing]) -> Result<Vec<Timing>, Box<dyn Error>> {
         .median;
     let interval = Duration::from_nanos(2 * single as u64);
     let door = Door::open()?;
-    let rounds: Vec<_> = (0..ROUNDS)
-        .map(|_| {
-            let mut times = door.under_load(interval);
-            times.sort();
-            times
-        })
-        .collect();
-    let percentile = |percent: usize| {
+    let plain = Plain::open(door.cores)?;
+    let load = |request: &(dyn Fn(usize, &Message) + Sync)| {
+        under_load(door.cores, &door.messages, interval, request)
+    };
+    let (mut of_door, mut of_plain, mut cpu) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let before = door.server.cpu_time_of_threads()?;
+        let times = load(&|_, message| door.sign(message));
+        let spent = door.server.cpu_time_of_threads()?.saturating_sub(before);
+        cpu.push(spent.as_nanos() as f64 / times.len() as f64);
+        of_door.push(times);
+        of_plain.push(load(&|connection, message| {
+            let asked = plain.ask(connection, message);
+            asked.expect("it answers as long as it is asked");
+        }));
+    }
+    let percentile = |what: &str, rounds: &[Vec<Duration>], percent: usize| {
         let of_round = |times: &Vec<Duration>| {
             let time = times.get(times.len() * percent / 100);
             time.map(|time| time.as_nanos() as f64)
         };
         let samples: Option<_> = rounds.iter().map(of_round).collect();
-        let name = format!("the door/p{percent} at half that load");
-        Ok(Timing::of(&name, samples.ok_or("no request was made")?))
+        let name = format!("{what}/p{percent} at half that load");
+        let samples = samples.ok_or("no request was made")?;
+        Ok::<_, Box<dyn Error>>(Timing::of(&name, samples))
     };
-    [50, 99].into_iter().map(percentile).collect()
+    Ok(vec![
+        percentile("the door", &of_door, 50)?,
+        percentile("the door", &of_door, 99)?,
+        percentile("pq-keys over TCP", &of_plain, 50)?,
+        percentile("pq-keys over TCP", &of_plain, 99)?,
+        Timing::of("the door/CPU time at half that load", cpu),
+    ])
 }
 
 /// The option that makes this program `pqtls`, for the words after it.

@@ -77,11 +77,15 @@ impl Process {
 
     /// The CPU time of its first thread. Other threads of these programs do no work.
     pub(crate) fn cpu_time(&self) -> io::Result<Duration> {
-        let times = read(&self.proc("schedstat"))?;
-        let nanoseconds = times.split(' ').next().and_then(|first| first.parse().ok());
-        nanoseconds
-            .map(Duration::from_nanos)
-            .ok_or_else(|| io::ErrorKind::InvalidData.into())
+        cpu_time(&self.proc("schedstat"))
+    }
+
+    /// The CPU time of all threads that it has now.
+    pub(crate) fn cpu_time_of_threads(&self) -> io::Result<Duration> {
+        let threads = fs::read_dir(self.proc("task"))?;
+        threads
+            .map(|thread| cpu_time(&format!("{}/schedstat", thread?.path().display())))
+            .sum()
     }
 
     /// Resident memory, in bytes.
@@ -120,6 +124,15 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The CPU time that a file of the scheduler tells first, in nanoseconds.
+fn cpu_time(path: &str) -> io::Result<Duration> {
+    let times = read(path)?;
+    let nanoseconds = times.split(' ').next().and_then(|first| first.parse().ok());
+    nanoseconds
+        .map(Duration::from_nanos)
+        .ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// Reads a file that not every kernel has; the error names it.
