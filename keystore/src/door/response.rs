@@ -41,6 +41,27 @@ struct Envelope<'a, T> {
     mount_type: &'static str,
 }
 
+/// What it takes at most beside data, without warnings.
+const ENVELOPE_LEN: usize = 256;
+
+fn envelope<'a, T>(
+    mount_type: &'static str,
+    data: &'a T,
+    warnings: &'a [String],
+) -> Result<Envelope<'a, T>, Refusal> {
+    Ok(Envelope {
+        request_id: request_id()?,
+        lease_id: "",
+        renewable: false,
+        lease_duration: 0,
+        data,
+        wrap_info: None,
+        warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
+        auth: None,
+        mount_type,
+    })
+}
+
 #[derive(Serialize)]
 struct Errors {
     errors: Vec<String>,
@@ -68,18 +89,13 @@ impl Response {
         data: &T,
         warnings: &[String],
     ) -> Result<Self, Refusal> {
-        let envelope = Envelope {
-            request_id: request_id()?,
-            lease_id: "",
-            renewable: false,
-            lease_duration: 0,
-            data,
-            wrap_info: None,
-            warnings: Some(warnings).filter(|warnings| !warnings.is_empty()),
-            auth: None,
-            mount_type,
-        };
-        Self::plain(&envelope)
+        Self::plain(&envelope(mount_type, data, warnings)?)
+    }
+
+    /// The same of what is no secret, and takes about so many bytes: it is written once, and not first to see how long it is.
+    pub(super) fn public_data<T: Serialize>(len: usize, data: &T) -> Result<Self, Refusal> {
+        let envelope = envelope("transit", data, &[])?;
+        Ok(Self::of(200, written(len + ENVELOPE_LEN, &envelope)?))
     }
 
     /// JSON without an envelope.
@@ -113,12 +129,20 @@ impl std::io::Write for Length {
 
 /// The JSON in a buffer of its length, so that none that was too short leaves secrets behind.
 fn json(value: &impl Serialize) -> Result<Zeroizing<Vec<u8>>, Refusal> {
-    let failed = |error: serde_json::Error| Refusal::internal(error.to_string());
     let mut length = Length::default();
     serde_json::to_writer(&mut length, value).map_err(failed)?;
-    let mut body = Zeroizing::new(Vec::with_capacity(length.0));
+    written(length.0, value)
+}
+
+/// The JSON in a buffer that begins with this length.
+fn written(len: usize, value: &impl Serialize) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+    let mut body = Zeroizing::new(Vec::with_capacity(len));
     serde_json::to_writer(&mut *body, value).map_err(failed)?;
     Ok(body)
+}
+
+fn failed(error: serde_json::Error) -> Refusal {
+    Refusal::internal(error.to_string())
 }
 
 /// A name for the request, as Vault gives one: a random UUID (RFC 9562, section 5.4).

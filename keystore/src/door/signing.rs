@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 use super::body::{self, Asked, Batch, Flag, Number, Parameter, Text, is_set, refuse_asked};
-use super::call::{Call, base64_len};
+use super::call::{Call, ITEM_LEN, base64_len};
 use super::quoting::Quoted;
 use super::refusal::Refusal;
 use super::response::Response;
@@ -537,7 +537,8 @@ impl<'a> ToSign<'a> {
 /// The answer about one message.
 fn one(signed: Result<Signed, StoreError>) -> Result<Response, Refusal> {
     let signed = signed.map_err(|error| no_key(error, "signing"))?;
-    Response::data(&Item::signed(signed))
+    let len = base64_len(signed.signature.len()) + ITEM_LEN;
+    Response::public_data(len, &Item::signed(signed))
 }
 
 /// The length of the longest signature.
