@@ -35,28 +35,33 @@ struct Served {
     port: u16,
 }
 
-fn answer(door: &Door, request: &Request<Option<Bytes>>, client: &Client) -> Response<Bytes> {
+/// Gives the door what it reads of a request, unless that has no body.
+fn ask<A>(
+    request: &Request<Option<Bytes>>,
+    client: &Client,
+    answer: impl FnOnce(&door::Request<'_>) -> A,
+) -> Option<A> {
     let text = |name| {
         request
             .headers()
             .get(name)
             .and_then(|value| value.to_str().ok())
     };
-    let answer = match request.body() {
-        None => Door::too_long(),
-        Some(body) => door.answer(&door::Request {
-            method: request.method().as_str(),
-            path: request.uri().path(),
-            query: request.uri().query(),
-            vault_token: text("x-vault-token"),
-            authorization: text("authorization"),
-            certificate: None,
-            body,
-            is_gone: Some(&|| client.is_gone()),
-            room: Some(&|len| client.reserve(len)),
-            ..door::Request::default()
-        }),
-    };
+    Some(answer(&door::Request {
+        method: request.method().as_str(),
+        path: request.uri().path(),
+        query: request.uri().query(),
+        vault_token: text("x-vault-token"),
+        authorization: text("authorization"),
+        certificate: None,
+        body: request.body().as_ref()?,
+        is_gone: Some(&|| client.is_gone()),
+        room: Some(&|len| client.reserve(len)),
+        ..door::Request::default()
+    }))
+}
+
+fn response(answer: door::Response) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_owner(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap();
     response
@@ -71,14 +76,18 @@ impl Served {
     fn at(house: &House, pki: Pki, port: u16) -> Self {
         let runtime = Runtime::new().unwrap();
         let tls = Tls::new(Identity::try_from(&pki.server).unwrap(), &[], None).unwrap();
-        let door = house.door.clone();
+        let (door, prompt) = (house.door.clone(), house.door.clone());
         let handler = WholeRequests::new(
             door.max_body_len(),
             8,
             move |request: Request<Option<Bytes>>, _: &Protection, client: &Client| {
-                answer(&door, &request, client)
+                let answered = ask(&request, client, |request| door.answer(request));
+                response(answered.unwrap_or_else(Door::too_long))
             },
-        );
+        )
+        .promptly(move |request, _, client| {
+            ask(request, client, |request| prompt.answer_promptly(request))?.map(response)
+        });
         let server = runtime.block_on(async {
             let server = Server::builder(tls)
                 .limits(Limits::default())
