@@ -43,18 +43,19 @@ impl Health {
         match found.looked {
             None => Some("starting".into()),
             Some(looked) if looked.elapsed() > STALE => {
-                Some("the ledger or the key does not answer".into())
+                Some("the ledger, the key or the ACME server's store does not answer".into())
             }
             Some(_) => found.problem.clone(),
         }
     }
 
-    /// Looks. It may block. Returns the problem if it is another one than before.
+    /// Looks. It may block. Lists and what is mounted may have a problem, too. Returns the problem if it is another one than
+    /// before.
     pub(crate) fn look(
         &self,
         root: &Certificate,
         key: Option<&dyn CaKey>,
-        of_lists: Option<String>,
+        of_others: Option<String>,
         clock: &Clock,
     ) -> Option<Option<String>> {
         let signed = self.found().signed;
@@ -75,7 +76,7 @@ impl Health {
         if problem.is_none() && !has_signed {
             found.signed = of_signing.is_none().then(Instant::now);
         }
-        let problem = problem.or(of_signing).or(of_lists);
+        let problem = problem.or(of_signing).or(of_others);
         found.looked = Some(Instant::now());
         let is_new = found.problem != problem;
         found.problem.clone_from(&problem);

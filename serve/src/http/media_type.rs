@@ -134,7 +134,7 @@ mod tests {
             for value in accept {
                 headers.append(ACCEPT, HeaderValue::from_str(value).unwrap());
             }
-            super::accepts(&headers, ("application", "pkcs7-mime"))
+            accepts(&headers, ("application", "pkcs7-mime"))
         };
         for accept in [
             "*/*",

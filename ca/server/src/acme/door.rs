@@ -117,7 +117,8 @@ impl<S: Store + 'static> AcmeDoor<S> {
     }
 
     /// Takes up what somebody began and did not finish: at once, since it may have been this process before it was started
-    /// anew, and now and then.
+    /// anew, and now and then; and removes what
+    /// ended long ago.
     pub async fn keep(self: Arc<Self>) -> Infallible {
         loop {
             let inner = self.inner.clone();
@@ -126,6 +127,9 @@ impl<S: Store + 'static> AcmeDoor<S> {
                 match inner.server.take_up(now, TAKEN_UP) {
                     Ok(all) => inner.begin_all(all, &Handle::current()),
                     Err(error) => tracing::error!(%error, "work that was left can't be found"),
+                }
+                if let Err(error) = inner.server.tidy(now) {
+                    tracing::error!(%error, "what ended long ago can't be removed");
                 }
             });
             if let Err(error) = looked.await {
@@ -296,6 +300,11 @@ impl<S: Store + 'static> Mounted for AcmeDoor<S> {
         protection: Arc<Protection>,
     ) -> Pin<Box<dyn Future<Output = Response<Full<Bytes>>> + Send + '_>> {
         Box::pin(Handler::answer(&self.requests, request, protection))
+    }
+
+    fn problem(&self) -> Option<String> {
+        let checked = self.inner.server.check_store(self.inner.time());
+        checked.err().map(|error| error.to_string())
     }
 }
 

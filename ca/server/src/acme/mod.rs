@@ -6,6 +6,7 @@
 mod door;
 mod external_accounts;
 mod issuing;
+mod limits;
 mod policy;
 mod refusals;
 

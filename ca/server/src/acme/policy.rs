@@ -11,8 +11,8 @@ use pq_acme::problem::{Problem, ProblemType};
 use pq_acme::server::{
     Grant, Policy, Registration, RevocationRefusal, RevocationWish, Revoker, Wish, default_renewal,
 };
-use pq_acme::store::{AccountRecord, CertificateRecord, OrderRecord};
-use pq_ca::policy::{AcmeChallenge, Profile, Wanted};
+use pq_acme::store::{AccountRecord, CertificateRecord, Limit, Most, OrderRecord};
+use pq_ca::policy::{AcmeChallenge, AcmeLimits, Profile, Wanted};
 use pq_x509::certificate::{AlternativeName, Certificate};
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::VerifiedRequest;
@@ -22,6 +22,7 @@ use zeroize::Zeroizing;
 
 use super::external_accounts::ExternalAccounts;
 use super::issuing::{left_until, wanted};
+use super::limits;
 use super::refusals::refused;
 use crate::clock::Clock;
 use crate::doors::Issuing;
@@ -57,6 +58,12 @@ impl CaPolicy {
     fn accounts(&self) -> Arc<ExternalAccounts> {
         let held = self.accounts.read();
         held.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How much clients may do, as the policy of today says. Without a policy, they may do nothing anyway.
+    fn limits(&self) -> Option<AcmeLimits> {
+        let ca = (self.now)()?;
+        ca.key.policy().acme().map(|acme| acme.limits())
     }
 
     fn ca(&self) -> Result<Issuing, Problem> {
@@ -179,6 +186,27 @@ impl Policy for CaPolicy {
         Ok(Grant {
             profile: Some(granted.name().into()),
         })
+    }
+
+    fn registration_limits(&self, registration: &Registration<'_>) -> Vec<Limit> {
+        let limits = self.limits();
+        limits.map_or_else(Vec::new, |set| limits::of_registration(&set, registration))
+    }
+
+    fn order_limits(&self, wish: &Wish<'_>) -> Vec<Limit> {
+        let limits = self.limits();
+        limits.map_or_else(Vec::new, |set| limits::of_order(&set, wish))
+    }
+
+    fn failure_limits(&self, account: &str, identifier: &Identifier) -> Vec<Limit> {
+        let limits = self.limits();
+        limits.map_or_else(Vec::new, |set| {
+            limits::of_failures(&set, account, identifier)
+        })
+    }
+
+    fn most_undecided(&self) -> Option<Most> {
+        self.limits().as_ref().map(limits::of_undecided)
     }
 
     fn challenges(
@@ -391,6 +419,37 @@ pub(super) mod tests {
             may_register(&none, &stranger),
             Err(ProblemType::ServerInternal)
         );
+    }
+
+    #[test]
+    fn what_is_counted_is_what_the_policy_of_today_says() {
+        let limits = "[acme.limits]\norders-per-account = '5 per 1h'\norders-per-names = 'unlimited'\npending-orders = 7";
+        let (_folder, policy) = policy(limits);
+        let stranger = account(None);
+        let identifiers = [Identifier::dns("www.example.org").unwrap()];
+        let mut wish = Wish {
+            account: &stranger,
+            identifiers: &identifiers,
+            profile: None,
+            not_before: None,
+            not_after: None,
+            replaces: None,
+            from: Some([192, 0, 2, 7].into()),
+        };
+        let counted = |wish: &Wish<'_>| {
+            let all = policy.order_limits(wish).into_iter();
+            all.map(|limit| (limit.of, limit.most)).collect::<Vec<_>>()
+        };
+        let by_account = ("new orders of the account a".into(), 5);
+        let by_address = ("new orders from 192.0.2.7".into(), 3000);
+        assert_eq!(counted(&wish), [by_address, by_account.clone()]);
+        wish.from = None;
+        assert_eq!(counted(&wish), [by_account]);
+        let failures = policy.failure_limits("a", &identifiers[0]);
+        assert_eq!((failures.len(), failures[0].most), (1, 10));
+        assert_eq!(policy.most_undecided().unwrap().orders, 7);
+        let none = CaPolicy::new(Arc::new(|| None), Clock::default());
+        assert!(none.order_limits(&wish).is_empty());
     }
 
     /// Removing a name from the file is how the operator ends what was made with it.

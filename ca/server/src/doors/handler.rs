@@ -67,6 +67,11 @@ pub trait Mounted: Send + Sync + 'static {
         request: Request<Incoming>,
         protection: Arc<Protection>,
     ) -> Pin<Box<dyn Future<Output = Response<Full<Bytes>>> + Send + '_>>;
+
+    /// What keeps it from doing what it is for. It may block, and is asked by [`Doors::look`].
+    fn problem(&self) -> Option<String> {
+        None
+    }
 }
 
 /// The doors of a CA: a [`Handler`] for a server of TLS and for one of plain HTTP. Over plain HTTP there is only what is
@@ -79,7 +84,7 @@ pub trait Mounted: Send + Sync + 'static {
 /// | `/certificates/NAME.crt`, `.pem` | its certificate, in DER and in PEM |
 /// | `/certificates/chain.pem` | the certificates that servers send after their own |
 /// | `/` | over TLS: a page for people |
-/// | `/health` | over TLS: 200 while the CA can issue, and otherwise 503 |
+/// | `/health` | over TLS: 200 while the CA can issue and what is mounted works, and otherwise 503 |
 ///
 /// and the same at the paths of the URLs that the CA's policy puts into certificates.
 #[derive(Clone)]
@@ -179,10 +184,14 @@ impl Doors {
             let is_over = list.next_update.is_some_and(|end| end < self.0.clock.now());
             is_over.then(|| "the revocation list has expired, and there is no new one".into())
         };
+        let mounted = self.0.mounted.read();
+        let mounted = mounted.unwrap_or_else(PoisonError::into_inner).clone();
+        let of_mounted = || mounted.iter().find_map(|(_, one)| one.problem());
+        let others = of_list().or_else(of_mounted);
         let found = self
             .0
             .health
-            .look(&shown.ca.root, key, of_list(), &self.0.clock);
+            .look(&shown.ca.root, key, others, &self.0.clock);
         match found {
             Some(Some(problem)) => tracing::error!(problem, "the CA can't issue"),
             Some(None) => tracing::info!("the CA can issue"),

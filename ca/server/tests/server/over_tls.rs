@@ -24,12 +24,17 @@ const NAME: &str = "ca.example.org";
 struct OverTls {
     served: Served,
     doors: Doors,
+    mounted: Arc<Echo>,
     identities: Arc<Identities>,
     own: OwnCertificate,
     server: Server,
 }
 
-struct Echo;
+/// Says what it was asked for, and what keeps it from working.
+#[derive(Default)]
+struct Echo {
+    problem: Mutex<Option<String>>,
+}
 
 impl Mounted for Echo {
     fn answer(
@@ -38,6 +43,10 @@ impl Mounted for Echo {
         _: Arc<Protection>,
     ) -> Pin<Box<dyn Future<Output = Response<Full<Bytes>>> + Send + '_>> {
         Box::pin(async move { Response::new(Full::new(request.uri().path().to_owned().into())) })
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.problem.lock().unwrap().clone()
     }
 }
 
@@ -59,7 +68,8 @@ impl OverTls {
         settings.clock = Clock::new(move || time.now());
         let clock = settings.clock.clone();
         let doors = Doors::new(published(&served.ca), settings);
-        doors.mount("/acme", Arc::new(Echo));
+        let mounted = Arc::new(Echo::default());
+        doors.mount("/acme", mounted.clone());
         let provider = provider(Profile::Default, &[]).unwrap();
         let names = vec![NAME.to_owned()];
         let own = OwnCertificate::new(names, new_key, "tests", provider.clone(), clock);
@@ -71,6 +81,7 @@ impl OverTls {
         Self {
             served,
             doors,
+            mounted,
             identities,
             own,
             server: server.bind("127.0.0.1:0").await.unwrap(),
@@ -126,6 +137,14 @@ async fn health_tells_whether_the_ca_can_issue() {
     assert_eq!(over.status("/health").await, "503 Service Unavailable");
     over.doors.look();
     assert_eq!(over.status("/health").await, "200 OK");
+    // What is mounted does not work, and does again.
+    *over.mounted.problem.lock().unwrap() = Some("its disk is full".into());
+    over.doors.look();
+    assert_eq!(over.status("/health").await, "503 Service Unavailable");
+    assert_eq!(over.doors.problem().as_deref(), Some("its disk is full"));
+    *over.mounted.problem.lock().unwrap() = None;
+    over.doors.look();
+    assert_eq!(over.status("/health").await, "200 OK");
     // The clock jumped, so the ledger refuses.
     over.served.time.pass(500 * 24 * 60 * 60);
     over.doors.look();
@@ -144,6 +163,7 @@ async fn its_certificate_is_renewed_before_its_end() {
     let OverTls {
         served,
         doors,
+        mounted: _,
         identities,
         own,
         server,

@@ -4,7 +4,8 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use core::time::Duration;
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use core::net::SocketAddr;
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Mutex;
 use std::thread;
 

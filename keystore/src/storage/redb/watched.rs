@@ -191,7 +191,7 @@ fn first(file: &impl StorageBackend, len: u64) -> io::Result<[u8; PAGE]> {
 mod tests {
     use std::fs;
     use std::path::PathBuf;
-    use std::sync::Arc;
+    use alloc::sync::Arc;
 
     use tempfile::TempDir;
 
