@@ -8,8 +8,8 @@ use pq_acme::identifier::Identifier;
 use pq_acme::objects::{AccountStatus, Time};
 use pq_acme::problem::ProblemType;
 use pq_acme::store::{
-    AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, MemoryStore,
-    OrderRecord, Overdue, Store, StoreError,
+    AccountRecord, AuthorizationRecord, AuthorizationState, CertificateRecord, Counted, Limit,
+    Limits, MemoryStore, Most, OrderRecord, Overdue, Store, StoreError, Undecided,
 };
 use pq_jose::Thumbprint;
 use pq_jose::any::AnyJwk;
@@ -83,6 +83,16 @@ impl Meanwhile {
 impl fmt::Debug for Meanwhile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.store.fmt(f)
+    }
+}
+
+impl Limits for Meanwhile {
+    fn count(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        self.store.count(limits, now)
+    }
+
+    fn look(&self, limits: &[Limit], now: Time) -> Result<Counted, StoreError> {
+        self.store.look(limits, now)
     }
 }
 
@@ -177,6 +187,22 @@ impl Store for Meanwhile {
 
     fn certificate(&self, id: &str) -> Result<Option<Arc<CertificateRecord>>, StoreError> {
         self.store.certificate(id)
+    }
+
+    fn accounts(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Arc<AccountRecord>>, StoreError> {
+        self.store.accounts(after, limit)
+    }
+
+    fn undecided(&self, account: &str, now: Time, most: Most) -> Result<Undecided, StoreError> {
+        self.store.undecided(account, now, most)
+    }
+
+    fn remove_old(&self, now: Time, limit: u32) -> Result<u64, StoreError> {
+        self.store.remove_old(now, limit)
     }
 
     fn nonce_key(&self, new: [u8; 32]) -> Result<[u8; 32], StoreError> {

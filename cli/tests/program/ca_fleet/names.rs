@@ -2,9 +2,9 @@
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::io::{BufRead, BufReader, Write};
-use core::net::SocketAddr;
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Mutex;
 use std::thread;

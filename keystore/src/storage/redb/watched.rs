@@ -189,9 +189,9 @@ fn first(file: &impl StorageBackend, len: u64) -> io::Result<[u8; PAGE]> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::sync::Arc;
     use std::fs;
     use std::path::PathBuf;
-    use alloc::sync::Arc;
 
     use tempfile::TempDir;
 

@@ -206,7 +206,9 @@ impl<'t> Iterator for Words<'t> {
         let text = self.0.trim_start();
         let first = text.chars().next()?;
         let (word, rest) = match first {
-            '"' => text[1..].split_once('"').unwrap_or_else(|| (&text[1..], "")),
+            '"' => text[1..]
+                .split_once('"')
+                .unwrap_or_else(|| (&text[1..], "")),
             '{' | '}' | ';' => text.split_at(1),
             _ => {
                 let end = text.find(|c: char| c.is_whitespace() || "{};\"".contains(c));
