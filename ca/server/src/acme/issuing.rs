@@ -19,7 +19,7 @@ use crate::doors::{Issuing, NoCertificate};
 
 /// Why there is no certificate.
 #[derive(Debug)]
-enum NotIssued {
+pub(super) enum NotIssued {
     /// There will be none.
     Refused(Problem),
     /// It may be issued later: somebody takes the work up again.
@@ -67,7 +67,7 @@ pub(super) fn carry_out<S: Store>(
 }
 
 /// Issues the certificate of an order, or returns the one that it has.
-fn issue(ca: &Issuing, work: &Issue, now: UnixTime) -> Result<Issued, NotIssued> {
+pub(super) fn issue(ca: &Issuing, work: &Issue, now: UnixTime) -> Result<Issued, NotIssued> {
     let bad = |error: &dyn core::fmt::Display| {
         Problem::new(ProblemType::BadCsr, format!("the request: {error}"))
     };
@@ -328,7 +328,7 @@ mod tests {
             whole
         );
         // What is too long is cut off, and the rest is counted.
-        let cut = evidence(&["ü".repeat(Evidence::MAX_LEN), one.clone()]).unwrap();
+        let cut = evidence(&["ü".repeat(Evidence::MAX_LEN), one]).unwrap();
         let cut = cut.as_str();
         assert!(
             cut.starts_with("üü") && cut.ends_with("ü...; and 1 more"),

@@ -17,6 +17,7 @@ use pq_x509::keys::SigningKey;
 use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
 use pq_x509::revocation::CrlReason;
+use zeroize::Zeroizing;
 
 use super::external_accounts::ExternalAccounts;
 use super::issuing::{NotIssued, issue};
@@ -54,6 +55,7 @@ fn work(number: u8, key: &SigningKey) -> Issue {
         not_after: None,
         replaces: None,
         evidence: vec!["http-01 www.example.org: seen".into()],
+        is_late: false,
     }
 }
 
@@ -360,8 +362,8 @@ fn the_accounts_of_the_new_file_count() {
     let key = |kid: &str| policy.external_key(kid).map_err(|problem| problem.kind);
     assert_eq!(key("one"), Err(ProblemType::Unauthorized));
     policy.replace_accounts(file("one", 'A'));
-    assert_eq!(key("one"), Ok(vec![0; 33]));
+    assert_eq!(key("one"), Ok(Zeroizing::new(vec![0; 33])));
     policy.replace_accounts(file("two", 'A'));
     assert_eq!(key("one"), Err(ProblemType::Unauthorized));
-    assert_eq!(key("two"), Ok(vec![0; 33]));
+    assert_eq!(key("two"), Ok(Zeroizing::new(vec![0; 33])));
 }

@@ -1,3 +1,4 @@
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::net::TcpListener;
 
 use hickory_proto::op::{MessageType, OpCode};
@@ -273,14 +274,13 @@ fn a_server_that_is_slow_or_talks_too_much_is_given_up() {
 
 #[test]
 fn servers_of_a_zone_are_waited_for() {
-    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let asked = AtomicUsize::new(0);
     let late = server(move |question| {
         let query = Message::from_vec(question).unwrap();
         let mut answer = Message::new(query.id, MessageType::Response, OpCode::Query);
         // Beside another one, and only from the third time on.
         for text in ["other", "text"] {
-            let has =
-                text == "other" || asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst) >= 2;
+            let has = text == "other" || asked.fetch_add(1, Ordering::SeqCst) >= 2;
             if has {
                 let texts = hickory_proto::rr::rdata::TXT::new(vec![text.into()]);
                 answer.add_answer(Record::from_rdata(
