@@ -10,4 +10,5 @@ mod kit;
 mod limits;
 mod meanwhile;
 mod once;
+mod unread;
 mod wrong;

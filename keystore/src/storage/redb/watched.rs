@@ -191,7 +191,7 @@ fn first(file: &impl StorageBackend, len: u64) -> io::Result<[u8; PAGE]> {
 mod tests {
     use alloc::sync::Arc;
     use std::fs;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use tempfile::TempDir;
 
@@ -303,7 +303,7 @@ mod tests {
         (folder, path)
     }
 
-    fn open(path: &PathBuf) -> File {
+    fn open(path: &Path) -> File {
         let mut options = File::options();
         options.read(true).write(true).open(path).unwrap()
     }
@@ -474,7 +474,7 @@ mod tests {
 
     #[test]
     fn two_marks_differ() {
-        let mark = |path: &PathBuf| fs::read(path).unwrap()[MARK..PAGE].to_vec();
+        let mark = |path: &Path| fs::read(path).unwrap()[MARK..PAGE].to_vec();
         let (_folder, path, watched) = watched();
         let before = mark(&path);
         watched.mark().unwrap();

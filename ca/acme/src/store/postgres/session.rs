@@ -224,7 +224,11 @@ impl Worker {
     }
 
     /// Whether the row has the mark of a change.
-    async fn is_marked(&self, client: &Client, change: &Change<'_>) -> Result<bool, Failure> {
+    pub(super) async fn is_marked(
+        &self,
+        client: &Client,
+        change: &Change<'_>,
+    ) -> Result<bool, Failure> {
         let table = change.table;
         let statement = format!("SELECT version, marks FROM @.{table} WHERE id = $1");
         let values: [Value<'_>; 1] = [(&change.id, Type::TEXT)];
