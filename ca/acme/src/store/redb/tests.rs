@@ -172,6 +172,45 @@ fn one_process_has_it_and_what_was_done_is_there_later() {
     }
 }
 
+/// Thousands of objects that ended are removed, and the file does not grow for those that come after them.
+#[test]
+fn the_file_does_not_grow_while_old_ones_go() {
+    let (_folder, path) = place();
+    let store = RedbStore::open(&path).unwrap().keeping(old_tests::KEEP);
+    let owner = suite::insert(&store, suite::account("account", 1));
+    let mut lens = Vec::new();
+    for round in 0..6 {
+        let expires = Time::from_secs(1000 * (round + 1));
+        for number in 0..20 {
+            let number = 100 * (round + 1) + number;
+            let id = format!("order {number}");
+            let order = OrderRecord {
+                expires,
+                ..suite::order(&id, "account", number)
+            };
+            let needed = (0..100).map(|one| AuthorizationRecord {
+                id: format!("{one} of {id}"),
+                expires,
+                ..suite::authorization(&order)
+            });
+            let needed = needed.collect();
+            store.insert_order(order, needed, &owner, None).unwrap();
+        }
+        lens.push(fs::metadata(&path).unwrap().len());
+        let now = expires.after(old_tests::KEEP).after(Duration::from_secs(1));
+        let mut removed = 0;
+        loop {
+            match store.remove_old(now, 256).unwrap() {
+                0 => break,
+                piece => removed += piece,
+            }
+        }
+        assert_eq!(removed, 20 * 101);
+    }
+    assert!(store.orders_of("account", None, 10).unwrap().is_empty());
+    assert!(lens[5] <= 2 * lens[0], "{lens:?}");
+}
+
 /// Once the disk is full, changes fail; once there is room, they don't, in the same process. What was acknowledged is there.
 ///
 /// The limit of a file's length stands for the disk. It belongs to a process, so the test runs itself in another one.
