@@ -156,3 +156,72 @@ fn accounts_are_bound_to_others() {
     );
     folder.pqtls(&bound).ok();
 }
+
+/// The operator ends accounts: by name, also while the server has them open, and by taking back the external account.
+#[test]
+fn accounts_are_ended_by_the_operator() {
+    let folder = with_ca("\n[acme]\n");
+    says(&folder.pqtls("ca accounts"), 3, "there are no accounts");
+    let key = "FdGpRmjNLIuGKLMlwOtGxkYMPFa6iQmTDmBD3C2oP9A";
+    let accounts = format!("[[accounts]]\nkid = \"web\"\nkey = \"{key}\"\n");
+    for (file, text) in [("accounts.toml", &*accounts), ("eab.key", key)] {
+        folder.write(file, text);
+        let path = folder.path().join(file);
+        fs::set_permissions(path, Permissions::from_mode(0o600)).unwrap();
+    }
+    let acme = Acme::start(&folder, "--external-accounts accounts.toml");
+    let obtain = |name: &str, account: &str, more: &str| {
+        let options =
+            format!("--new-key {name}.key --out {name}.pem --account {account}-account.key {more}");
+        folder.pqtls(&acme.obtain("127.0.0.1", &options))
+    };
+    obtain("a", "first", "").ok();
+    obtain("b", "bound", "--eab-kid web --eab-key-file eab.key").ok();
+    // The ledger says whose a certificate is.
+    let shown = folder.pqtls("ca show a.pem");
+    let shown = shown.ok();
+    let (_, rest) = shown.split_once("ACME account ").unwrap();
+    let id = rest
+        .split([' ', '\n', ',', ')', ';'])
+        .next()
+        .unwrap()
+        .to_owned();
+    says(&folder.pqtls("ca accounts"), 3, "in use");
+    says(
+        &folder.pqtls("ca accounts no-such --end"),
+        1,
+        "no account no-such",
+    );
+    let ended = folder.pqtls(&format!("ca accounts {id} --end"));
+    assert!(
+        ended.ok().contains(&format!("{id}: ended")),
+        "{}",
+        ended.stdout()
+    );
+    says(&obtain("c", "first", ""), 1, "the account was ended");
+    folder.write("accounts.toml", "");
+    let tries = core::cell::Cell::new(0);
+    until("the file of external accounts is read again", || {
+        tries.set(tries.get() + 1);
+        let outcome = obtain(&format!("d{}", tries.get()), "bound", "");
+        outcome.status() == 1 && outcome.stderr().contains("external account")
+    });
+    acme.serving.end_in_order();
+    let list = folder.pqtls("ca accounts --json");
+    let list: serde_json::Value = serde_json::from_str(list.ok()).unwrap();
+    assert_eq!(
+        crate::json::check_report(&list, "ca accounts"),
+        "ca-accounts.1.json"
+    );
+    let of = |status: &str| {
+        let all = list["accounts"].as_array().unwrap().iter();
+        all.filter(|one| one["status"] == status).count()
+    };
+    assert_eq!((of("valid"), of("revoked")), (1, 1), "{list}");
+    let again = folder.pqtls(&format!("ca accounts {id} --end --json"));
+    let again: serde_json::Value = serde_json::from_str(again.ok()).unwrap();
+    crate::json::check_report(&again, "ca accounts --end");
+    assert_eq!(again["was_valid"], false);
+    let shown = folder.pqtls(&format!("ca accounts {id}"));
+    assert!(shown.ok().contains("ended, made"), "{}", shown.stdout());
+}

@@ -174,6 +174,7 @@ mod tests {
         "pqtls_commands::arguments::context::Context",
         "pqtls_commands::arguments::name::Subject",
         "pqtls_commands::arguments::name_server::NameServer",
+        "pqtls_commands::commands::ca::acme_objects::AccountId",
         "pqtls_commands::commands::ca::ca_key::KeyNames",
         "pqtls_commands::commands::ca::init::Domain",
         "pqtls_commands::commands::ca::move_ledger::Target",

@@ -63,6 +63,27 @@ pub(crate) enum AcmeFailure {
         "the server takes keys of {0} for accounts, none of which this program makes; use another server"
     )]
     NoAccountKey(String),
+    #[error("the accounts can't be read or changed: {0}")]
+    Objects(String),
+    #[error(
+        "there are no accounts: {0} is missing; \"pqtls ca serve --acme\" makes it, or it is elsewhere, which --acme-objects says"
+    )]
+    NoObjects(String),
+    #[error(
+        "{0} is in use by another process, which is the server, so that accounts can't be shown; stop it first; but --end works \
+         meanwhile"
+    )]
+    ObjectsInUse(String),
+    #[error("there is no account {0}; see which there are: \"pqtls ca accounts\"")]
+    NoAccount(String),
+    #[error(
+        "the server can't be asked to end the account: {0}; do it as a user who may write beside the file of accounts"
+    )]
+    NotAsked(String),
+    #[error(
+        "the server did not end the account {0} within 30 s; it is asked to, and may do so yet: look at its log"
+    )]
+    NotEnded(String),
 }
 
 impl AcmeFailure {
@@ -76,12 +97,17 @@ impl AcmeFailure {
             | Self::Other(_)
             | Self::ExternalKey { .. }
             | Self::DnsKey { .. }
-            | Self::Pending { .. } => ExitStatus::InputOutput,
+            | Self::Pending { .. }
+            | Self::Objects(_)
+            | Self::NoObjects(_)
+            | Self::ObjectsInUse(_)
+            | Self::NotAsked(_)
+            | Self::NotEnded(_) => ExitStatus::InputOutput,
             Self::Url { .. }
             | Self::Nameless(_)
             | Self::OtherName { .. }
             | Self::NeedsFile { .. } => ExitStatus::Usage,
-            Self::AccountKey(_) | Self::NoAccountKey(_) => ExitStatus::Refused,
+            Self::AccountKey(_) | Self::NoAccountKey(_) | Self::NoAccount(_) => ExitStatus::Refused,
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! It may use the rest of its [room](super), and what that room may use.
 
+mod accounts;
+mod acme_objects;
 mod adopt;
 mod audit;
 mod below;
@@ -34,10 +36,10 @@ mod subject_key;
 mod which;
 mod which_key;
 
+pub(super) use self::acme_objects::ObjectsPlace;
 use self::issued::CertificateOptions;
 use self::place::Place;
 pub(super) use self::place::folder_by_default;
-pub(super) use self::serve::ObjectsPlace;
 use self::subject_key::SubjectKeyOptions;
 pub(super) use self::which::Which;
 use crate::exit_status::ExitStatus;
@@ -60,6 +62,7 @@ pub(crate) enum Command {
     Crl(crl::Arguments),
     Ocsp(ocsp::Arguments),
     Serve(Box<serve::Arguments>),
+    Accounts(accounts::Arguments),
     List(list::Arguments),
     Show(show::Arguments),
     Move(move_ledger::Arguments),
@@ -83,6 +86,7 @@ impl Command {
             Self::Crl(arguments) => (&arguments.place, arguments.root),
             Self::Ocsp(arguments) => (&arguments.place, arguments.root),
             Self::Serve(arguments) => (&arguments.place, false),
+            Self::Accounts(arguments) => (&arguments.place, false),
             Self::List(arguments) => (&arguments.place, false),
             Self::Show(arguments) => (&arguments.place, false),
             Self::Move(arguments) => (&arguments.place, false),
@@ -108,6 +112,7 @@ impl Command {
             | Self::Reinstate(_)
             | Self::Adopt(_)
             | Self::Serve(_)
+            | Self::Accounts(_)
             | Self::List(_)
             | Self::Move(_) => Vec::new(),
         })
@@ -149,6 +154,7 @@ fn act(command: Command, json: bool) -> Result<ExitStatus, Failure> {
         Command::Crl(arguments) => crl::run(&arguments, json),
         Command::Ocsp(arguments) => ocsp::run(&arguments, json),
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Accounts(arguments) => accounts::run(&arguments, json),
         Command::List(arguments) => list::run(&arguments, json),
         Command::Show(arguments) => show::run(&arguments, json),
         Command::Move(arguments) => move_ledger::run(&arguments, json),

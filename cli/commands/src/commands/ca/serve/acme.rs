@@ -3,12 +3,12 @@
 use alloc::sync::Arc;
 use core::convert::Infallible;
 use core::net::{IpAddr, SocketAddr};
-use core::str::FromStr;
+use core::time::Duration;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use pq_acme::nonce::Nonces;
-use pq_acme::store::{PostgresStore, RedbStore, Store};
+use pq_acme::store::Store;
 use pq_ca::policy::Network;
 use pq_ca_server::acme::{AcmeDoor, ExternalAccounts};
 use pq_ca_server::validation::{Addresses, Ports, Resolver, Validator};
@@ -20,14 +20,13 @@ use tokio::task::JoinHandle;
 use super::kept_file::KeptFile;
 use super::{never, serving};
 use crate::arguments::NameServer;
-use crate::commands::servers::DatabaseAddress;
+use crate::commands::ca::acme_objects::{Objects, ObjectsPlace, Wishes};
 use crate::failure::Failure;
-use crate::files::Source;
 
 /// Where ACME is.
 const PATH: &str = "/acme";
-/// Its objects, in the CA's folder.
-const OBJECTS: &str = "acme.redb";
+/// How often it is looked for accounts that are to be ended.
+const END_EVERY: Duration = Duration::from_secs(1);
 /// Where systems say who resolves names.
 const RESOLVERS: &str = "/etc/resolv.conf";
 
@@ -59,49 +58,19 @@ pub(super) struct AcmeOptions {
     #[arg(long, value_name = "PORT", default_value_t = 443, requires = "acme")]
     tls_alpn_01_port: u16,
 
-    /// TOML file with the keys to which new accounts may be bound; it is read again when it changes
+    /// TOML file with the keys to which new accounts may be bound; it is read again when it changes. Accounts that are bound to one
+    /// that is no longer there get no certificates
     #[arg(long, value_name = "FILE", requires = "acme")]
     external_accounts: Option<PathBuf>,
 }
 
-/// A place of ACME's objects.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(in crate::commands) enum ObjectsPlace {
-    /// A file, for one process at a time.
-    File(PathBuf),
-    /// A database, for several.
-    Postgres(DatabaseAddress),
-}
-
-impl ObjectsPlace {
-    /// The file, if it is one.
-    pub(in crate::commands) fn file(&self) -> Option<Source> {
-        match self {
-            Self::File(path) => Some(Source::File(path.clone())),
-            Self::Postgres(_) => None,
-        }
-    }
-}
-
-impl FromStr for ObjectsPlace {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        let database = DatabaseAddress::in_text(text).map(Self::Postgres);
-        Ok(database.unwrap_or_else(|| Self::File(text.into())))
-    }
-}
 
 /// ACME, before there is a server.
 pub(super) struct Opened<'o> {
     options: &'o AcmeOptions,
     objects: Objects,
     accounts: Option<KeptFile<ExternalAccounts>>,
-}
-
-enum Objects {
-    File(RedbStore),
-    Postgres(PostgresStore),
+    wishes: Option<Wishes>,
 }
 
 impl AcmeOptions {
@@ -111,19 +80,18 @@ impl AcmeOptions {
             return Ok(None);
         }
         let place = self.acme_objects.clone();
-        let place = place.unwrap_or_else(|| ObjectsPlace::File(folder.join(OBJECTS)));
-        let objects = match place {
-            ObjectsPlace::File(path) => Objects::File(RedbStore::open(&path).map_err(serving)?),
-            ObjectsPlace::Postgres(address) => {
-                let store = PostgresStore::open(address.options().map_err(serving)?);
-                Objects::Postgres(store.map_err(serving)?)
-            }
-        };
+        let place = place.unwrap_or_else(|| ObjectsPlace::in_folder(folder));
+        let objects = place.open().map_err(serving)?;
+        let wishes = place.path().map(Wishes::beside);
+        if let Some(wishes) = &wishes {
+            wishes.prepare().map_err(serving)?;
+        }
         let accounts = self.external_accounts.as_deref();
         Ok(Some(Opened {
             options: self,
             objects,
             accounts: accounts.map(accounts_file).transpose()?,
+            wishes,
         }))
     }
 }
@@ -145,9 +113,10 @@ impl Opened<'_> {
                 tls_alpn: options.tls_alpn_01_port,
                 ..Ports::default()
             });
+        let files = (self.accounts, self.wishes);
         match self.objects {
-            Objects::File(store) => mounted(store, validator, self.accounts, doors, url).await,
-            Objects::Postgres(store) => mounted(store, validator, self.accounts, doors, url).await,
+            Objects::File(store) => mounted(store, validator, files, doors, url).await,
+            Objects::Postgres(store) => mounted(store, validator, files, doors, url).await,
         }
     }
 }
@@ -161,7 +130,7 @@ fn accounts_file(path: &Path) -> Result<KeptFile<ExternalAccounts>, Failure> {
 async fn mounted<S: Store + 'static>(
     store: S,
     validator: Validator,
-    accounts: Option<KeptFile<ExternalAccounts>>,
+    (accounts, wishes): (Option<KeptFile<ExternalAccounts>>, Option<Wishes>),
     doors: &Doors,
     url: &str,
 ) -> Result<(String, Vec<JoinHandle<()>>), Failure> {
@@ -188,8 +157,46 @@ async fn mounted<S: Store + 'static>(
         let replace = move |accounts| door.replace_external_accounts(accounts);
         keeping.push(tokio::spawn(never(accounts.keep(replace))));
     }
+    if let Some(wishes) = wishes {
+        keeping.push(tokio::spawn(never(end_accounts(wishes, door.clone()))));
+    }
     doors.mount(PATH, door.clone());
     Ok((door.directory_url(), keeping))
+}
+
+/// Ends the accounts that the operator wishes to end.
+async fn end_accounts<S: Store + 'static>(wishes: Wishes, door: Arc<AcmeDoor<S>>) -> Infallible {
+    let mut said = None;
+    loop {
+        let (wishes, door) = (wishes.clone(), door.clone());
+        let ended = tokio::task::spawn_blocking(move || end_each(&wishes, &door)).await;
+        let error = match ended {
+            Ok(ended) => ended.err(),
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(error) = error.as_ref().filter(|_| error != said) {
+            tracing::error!(
+                error,
+                "accounts that the operator wishes to end are not ended"
+            );
+        }
+        said = error;
+        tokio::time::sleep(END_EVERY).await;
+    }
+}
+
+fn end_each<S: Store + 'static>(wishes: &Wishes, door: &AcmeDoor<S>) -> Result<(), String> {
+    for account in wishes.all().map_err(|error| error.to_string())? {
+        let ended = door.end_account(account.as_str());
+        let is_known = ended.map_err(|error| error.to_string())?;
+        match is_known {
+            true => tracing::info!(account = account.as_str(), "the operator ended an account"),
+            false => tracing::warn!(account = account.as_str(), "there is no account to end"),
+        }
+        let answered = wishes.answer(&account, is_known);
+        answered.map_err(|error| error.to_string())?;
+    }
+    Ok(())
 }
 
 impl AcmeOptions {

@@ -4,6 +4,8 @@ use core::convert::Infallible;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use zeroize::Zeroizing;
+
 use super::{LOOK_EVERY, serving};
 use crate::failure::Failure;
 
@@ -16,7 +18,7 @@ pub(super) struct KeptFile<T> {
     /// What it is, for the log.
     what: &'static str,
     parse: fn(&str) -> Result<T, String>,
-    text: String,
+    text: Zeroizing<String>,
 }
 
 impl<T: Send + 'static> KeptFile<T> {
@@ -28,7 +30,8 @@ impl<T: Send + 'static> KeptFile<T> {
     ) -> Result<Self, Failure> {
         let text = pq_keys::files::read_private(path, MAX_LEN);
         let text = text.map_err(|error| about(path, &error))?;
-        let text = String::from_utf8(text.to_vec()).map_err(|error| about(path, &error))?;
+        let text = core::str::from_utf8(&text).map_err(|error| about(path, &error))?;
+        let text = Zeroizing::new(text.to_owned());
         let file = Self {
             path: path.into(),
             what,

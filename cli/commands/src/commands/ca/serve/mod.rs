@@ -29,7 +29,6 @@ use rustls_pq::Profile;
 use rustls_pq::identity::{FilePair, Identities, IdentityFiles, IdentitySet, Watcher};
 use tokio::runtime::Runtime;
 
-pub(in crate::commands) use self::acme::ObjectsPlace;
 use self::acme::{AcmeOptions, Opened};
 use self::est::{EstOptions, OpenedEst};
 use self::keys::Keys;
