@@ -19,6 +19,25 @@ fn two() -> [Certificate; 2] {
     ["a", "b"].map(|name| certificate(name, &key))
 }
 
+/// What OpenSSL 3.0.19 wrote by `crl2pkcs7 -nocrl -certfile b.pem -certfile a.pem`, in this order.
+const BY_OPENSSL: &str = "\
+    3082030f06092a864886f70d010702a0820300308202fc0201013100300b06092a864886f70d010701a08202e43082016e308201\
+    15a0030201020214425089ca662fda5b5589f6ec2ccbf4b4419898e7300a06082a8648ce3d040302300c310a300806035504030c\
+    01623020170d3236313230313031353432355a180f32313236313130373031353432355a300c310a300806035504030c01623059\
+    301306072a8648ce3d020106082a8648ce3d030107034200041140fb26b6f3214dd5915c1e4381f1e7bf39cdacbcf35c26516b1d\
+    0cce595b39efe208aedc64c868d81d70bdc5045c1ffc0e8cc5eaca71ab1f2cb8ce30c07fdda3533051301d0603551d0e04160414\
+    5d193488b6512150dceb5f032ba6e6ffe2d1f2dd301f0603551d230418301680145d193488b6512150dceb5f032ba6e6ffe2d1f2\
+    dd300f0603551d130101ff040530030101ff300a06082a8648ce3d040302034700304402202df0c3f980aac4da77d5b713c12103\
+    2ee4ae739fcb9d4fad579a697ed4073d1602202bb0dd0f6c493c8373674f6cec2eb6cc3f61b2ca3de64143b892e5a2483d7e3030\
+    82016e30820115a0030201020214078654ad6e82fb1b61b814e4848dd2e7076d576b300a06082a8648ce3d040302300c310a3008\
+    06035504030c01613020170d3236313230313031353432355a180f32313236313130373031353432355a300c310a300806035504\
+    030c01613059301306072a8648ce3d020106082a8648ce3d03010703420004258c82fa07d40664f2082cd319ecc3eed759ddcd22\
+    1071f4573bf9bfda6fd842de3f5b4f285305ec0278fd24c6bd5879a26f75de152f2d68dca00894b1d6ba60a3533051301d060355\
+    1d0e04160414aac853423df58f4439ca85e6e9c64787b3d8c9f7301f0603551d23041830168014aac853423df58f4439ca85e6e9\
+    c64787b3d8c9f7300f0603551d130101ff040530030101ff300a06082a8648ce3d0403020347003044022079f69cc8642917ebe6\
+    e96e6c5b414bdfc565df69d6c717fa21be61c5b0a9cd7e022029f0d886a914cc2e1ca9d364f530e987be3f19f49fa5f6d905e143\
+    c49a95edd13100";
+
 /// A message of these parts of a SignedData.
 fn message(parts: &[&[u8]]) -> Vec<u8> {
     let content = tlv(0xa0, &[&tlv(0x30, parts)]);
@@ -144,4 +163,21 @@ fn what_was_damaged_is_refused_or_another_certificate() {
             assert_ne!(ders(&read), [&**a.der()], "{at}");
         }
     }
+}
+
+#[test]
+fn certificates_by_openssl_are_read() {
+    let message = hex::decode(BY_OPENSSL).unwrap();
+    let certificates = decode_certificates(&message).unwrap();
+    let subjects: Vec<_> = certificates
+        .iter()
+        .map(|one| one.subject().to_string())
+        .collect();
+    assert_eq!(subjects, ["CN=b", "CN=a"]);
+    // Ours differs at most in the order, which DER decides.
+    let ours = encode_certificates(&certificates).unwrap();
+    assert_eq!(ours.len(), message.len());
+    let mut sorted = ders(&certificates);
+    sorted.sort_unstable();
+    assert_eq!(ders(&decode_certificates(&ours).unwrap()), sorted);
 }
