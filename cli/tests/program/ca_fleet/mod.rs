@@ -108,8 +108,11 @@ fn each_order_ends_in_one_certificate_whoever_is_killed() {
                 let folder = &folder;
                 scope.spawn(move || {
                     let account = Account::new(folder, replicas, names);
-                    while taken.fetch_add(1, Ordering::Relaxed) < orders {
-                        let order = taken.load(Ordering::Relaxed);
+                    loop {
+                        let order = taken.fetch_add(1, Ordering::Relaxed);
+                        if order >= orders {
+                            return;
+                        }
                         let name = format!("o{order}.a{number}.example.org");
                         let ended = account.order(&name);
                         let mut results = results.lock().unwrap();
