@@ -149,7 +149,7 @@ fn answer(
         from: None,
     };
     let outcome = acme.handle(&asked, now);
-    let answer = outcome.answer;
+    let mut answer = outcome.answer;
     match outcome.work {
         Some(Work::Validate(work)) => acme.validated(&work, Ok("seen".into()), now).unwrap(),
         Some(Work::Issue(work)) => {
@@ -157,6 +157,8 @@ fn answer(
             let manner = *state.manner.lock().unwrap();
             acme.issued(&work.order, issue(issuer, manner, &work))
                 .unwrap();
+            let shown = acme.with_order_as_it_is(answer.clone(), &work.order, now);
+            answer = shown.unwrap();
         }
         None => {}
     }

@@ -126,6 +126,8 @@ async fn a_ca_that_is_away_is_waited_for() {
     assert!(served(&empty).is_empty());
     let said = empty.status()[0].last_failure.clone().unwrap();
     assert!(said.contains("can't be asked"), "{said}");
+    // Nobody has heard of an account, so its key may still become one that the CA takes.
+    assert!(!other.path().join("account.key").exists());
     ca.come().await;
     obtained(&empty, 1).await;
     certificates.look();
