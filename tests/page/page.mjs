@@ -152,6 +152,7 @@ async function main(browser) {
         check(page.title.includes('Example CA'), `the title is ${page.title}`);
         check(page.width[0] <= page.width[1], `${width}: the page is ${page.width[0]} wide`);
         for (const element of page.tooWide) check(false, `${width}: too wide: ${element}`);
+        check(page.text.includes('/acme/directory'), `${width}: the page has no ACME`);
         check(page.scripts === 0 && page.commands > 0, `${width}: scripts, or no commands`);
         const text = page.text.replace(/\s/g, '');
         const shown = text.match(/(?:[0-9A-F]{2}:){31}[0-9A-F]{2}/g) ?? [];

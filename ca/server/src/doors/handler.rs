@@ -43,6 +43,8 @@ pub struct Settings {
     pub url: String,
     /// The same over plain HTTP, if they are there, too.
     pub plain_url: Option<String>,
+    /// The URL of ACME's directory, for the page, if ACME is to be mounted.
+    pub acme_url: Option<String>,
     /// What time it is.
     pub clock: Clock,
 }
@@ -54,6 +56,7 @@ impl Default for Settings {
             lists: None,
             url: "https://localhost:8443".into(),
             plain_url: None,
+            acme_url: None,
             clock: Clock::default(),
         }
     }
@@ -97,10 +100,16 @@ struct Inner {
     health: Health,
     /// The CA is another one.
     changed: Notify,
-    url: String,
-    plain_url: Option<String>,
+    urls: Urls,
     shown: RwLock<Arc<Shown>>,
     mounted: RwLock<Vec<(String, Arc<dyn Mounted>)>>,
+}
+
+/// Where people and clients reach the doors.
+struct Urls {
+    url: String,
+    plain_url: Option<String>,
+    acme_url: Option<String>,
 }
 
 /// A CA with what is where.
@@ -118,8 +127,14 @@ impl Doors {
             lists,
             url,
             plain_url,
+            acme_url,
             clock,
         } = settings;
+        let urls = Urls {
+            url,
+            plain_url,
+            acme_url,
+        };
         let ocsp = Arc::new(OcspDoor::new(ocsp, clock.clone()));
         ocsp.replace(answering(&ca));
         Self(Arc::new(Inner {
@@ -128,9 +143,8 @@ impl Doors {
             ocsp,
             health: Health::new(),
             changed: Notify::new(),
-            shown: RwLock::new(Arc::new(Shown::new(ca, &url, plain_url.as_deref()))),
-            url,
-            plain_url,
+            shown: RwLock::new(Arc::new(Shown::new(ca, &urls))),
+            urls,
             mounted: RwLock::default(),
         }))
     }
@@ -145,7 +159,7 @@ impl Doors {
     /// From now on, the CA is this one: after it has a new key, or its policy has changed.
     pub fn replace(&self, ca: PublishedCa) {
         self.0.ocsp.replace(answering(&ca));
-        let next = Shown::new(ca, &self.0.url, self.0.plain_url.as_deref());
+        let next = Shown::new(ca, &self.0.urls);
         let shown = self.0.shown.write();
         *shown.unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
         self.0.changed.notify_one();
@@ -349,12 +363,13 @@ impl Doors {
 }
 
 impl Shown {
-    fn new(ca: PublishedCa, url: &str, plain_url: Option<&str>) -> Self {
+    fn new(ca: PublishedCa, urls: &Urls) -> Self {
         let facts = PageFacts {
             certificates: ca.certificates().collect(),
             keys: ca.keys.iter().map(|key| key.name()).collect(),
-            url,
-            plain_url,
+            url: &urls.url,
+            plain_url: urls.plain_url.as_deref(),
+            acme_url: urls.acme_url.as_deref(),
             ocsp_url: ca.ocsp_url(),
         };
         Self {

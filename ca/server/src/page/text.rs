@@ -38,6 +38,8 @@ pub(crate) struct PageFacts<'a> {
     pub(crate) url: &'a str,
     /// The same over plain HTTP.
     pub(crate) plain_url: Option<&'a str>,
+    /// The URL of ACME's directory, if there is ACME.
+    pub(crate) acme_url: Option<&'a str>,
     /// Where certificates say that OCSP requests are answered, if they do.
     pub(crate) ocsp_url: Option<&'a str>,
 }
@@ -153,6 +155,14 @@ fn write(html: &mut String, facts: &PageFacts<'_>) -> core::fmt::Result {
     }
     html.push_str("</table>\n");
     html.push_str(ALGORITHMS);
+    if let Some(acme) = facts.acme_url.map(Escaped) {
+        write!(
+            html,
+            "<h2>Get a certificate</h2>\n<p>By ACME (RFC 8555), whose directory is <code>{acme}</code>, for names that you show \
+             to be yours:</p>\n\
+             <pre>pqtls cert obtain www.example.org --from {acme} --trust root.pem --http-01 --new-key web.key --out web.pem</pre>\n"
+        )?;
+    }
     let ocsp = match (facts.ocsp_url, facts.plain_url) {
         (Some(url), _) => url.to_owned(),
         (None, plain) => format!("{}/ocsp", plain.unwrap_or(facts.url)),
@@ -234,6 +244,7 @@ mod tests {
             keys: vec!["root"],
             url: "https://ca.example.org\"><script>",
             plain_url: None,
+            acme_url: Some("https://ca.example.org/\"><script>"),
             ocsp_url: Some("http://ca.example.org/\"><script>"),
         };
         let html = html(&facts);
@@ -266,11 +277,13 @@ mod tests {
             keys: vec!["issuing-2", "issuing"],
             url: "https://ca.example.org",
             plain_url: Some("http://ca.example.org:8080"),
+            acme_url: None,
             ocsp_url: None,
         };
         let text = html(&facts);
         assert!(text.contains("/lists/issuing.crl") && text.contains("/lists/issuing-2.crl"));
         assert!(!text.contains("/lists/root.crl"), "{text}");
+        assert!(!text.contains("ACME"), "{text}");
         assert!(text.contains("-issuer issuing-2.pem"), "{text}");
         assert!(
             text.contains("-url http://ca.example.org:8080/ocsp"),

@@ -200,6 +200,11 @@ fn end_each<S: Store + 'static>(wishes: &Wishes, door: &AcmeDoor<S>) -> Result<(
 }
 
 impl AcmeOptions {
+    /// Where ACME's directory is on a server at this URL, if there is to be ACME.
+    pub(super) fn directory_at(&self, url: &str) -> Option<String> {
+        self.acme.then(|| format!("{url}{PATH}/directory"))
+    }
+
     fn resolver(&self) -> Result<Resolver, Failure> {
         let named: Vec<_> = self.resolver.iter().map(|one| one.address()).collect();
         let servers = match named.is_empty() {

@@ -330,6 +330,7 @@ impl Arguments {
         settings.ocsp.max_age = self.max_age;
         settings.ocsp.nonces = !self.no_nonces;
         settings.url = self.url(self.listening.port().unwrap_or_default());
+        settings.acme_url = self.acme.directory_at(&settings.url);
         let name = self.first_name();
         let port = self.plain.iter().find_map(|address| match address {
             ListenAddress::Tcp(address) => Some(address.port()),
