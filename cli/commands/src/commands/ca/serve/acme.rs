@@ -64,7 +64,6 @@ pub(super) struct AcmeOptions {
     external_accounts: Option<PathBuf>,
 }
 
-
 /// ACME, before there is a server.
 pub(super) struct Opened<'o> {
     options: &'o AcmeOptions,
