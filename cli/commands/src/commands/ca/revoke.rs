@@ -268,7 +268,7 @@ impl fmt::Display for Revoked {
         if !issuers.is_empty() {
             writeln!(
                 f,
-                "Clients learn of it from the next revocation list; make it now:"
+                "Clients learn of it from the next revocation list; unless a server makes it (\"ca serve\"), make it now:"
             )?;
         }
         let issuing = self.issuing.as_deref();

@@ -421,7 +421,7 @@ impl fmt::Display for RolledOver {
         if before != name {
             writeln!(
                 f,
-                "  start programs again that issue with \"{before}\"; they issue nothing more"
+                "  start programs again that issue with \"{before}\"; they issue nothing more, but for \"ca serve\", which notices"
             )?;
         }
         let lack = match self.is_new {
