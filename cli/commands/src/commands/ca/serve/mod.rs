@@ -153,10 +153,13 @@ Examples:
 With ACME, for servers of a network of one's own:
   pqtls ca serve --name ca.example.org --acme --ask 10.0.0.0/8
 
-With EST, for devices; users.toml has lines \"[[users]]\", name = \"NAME\" and password = \"HASH\", and the hash is made by
-python3 -c 'import getpass, hashlib, os; s = os.urandom(16); print(\"pbkdf2-sha256:600000:%s:%s\" %
-(s.hex(), hashlib.pbkdf2_hmac(\"sha256\", getpass.getpass().encode(), s, 600000).hex()))':
+With EST, for devices that users.toml names: [[users]], name = \"NAME\" and password = \"HASH\":
   pqtls ca serve --name ca.example.org --est --est-users users.toml
+
+A hash of a password for that file:
+  python3 -c 'import getpass as g, hashlib as h, os; s = os.urandom(16); print(
+    \"pbkdf2-sha256:600000:%s:%s\" % (s.hex(), h.pbkdf2_hmac(
+    \"sha256\", g.getpass().encode(), s, 600000).hex()))'
 
 On the usual ports, and watched:
   pqtls ca serve --name ca.example.org --listen [::]:443 --plain [::]:80 --metrics 127.0.0.1:9464
