@@ -441,13 +441,13 @@ async fn who_reads_a_long_answer_too_slowly_loses_the_connection() {
     let handler = WholeRequests::new(BODY, 100, long_answer)
         .only_for(who)
         .answers_len(4 * ANSWER)
-        .departure(Duration::from_secs(1));
+        .departure(Duration::from_secs(5));
     let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
     let client = client(&server).await;
     // One that is read in time ends nothing.
     let read = unread(&client, "a", 1).await.into_body().collect();
     timeout(PATIENCE, read).await.unwrap().unwrap();
-    sleep(Duration::from_secs(2)).await;
+    sleep(Duration::from_secs(6)).await;
     let slow = unread(&client, "a", 2).await;
     assert_eq!(slow.status(), 200);
     // There is room once that connection is over.
