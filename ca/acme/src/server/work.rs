@@ -196,8 +196,10 @@ impl<S: Store, P: Policy> Server<S, P> {
                         evidence: evidence.clone(),
                     };
                     after.state = AuthorizationState::Valid;
-                    let lifetime = self.settings.authorization_lifetime;
-                    after.expires = now.after(lifetime).max(after.expires);
+                    // Orders that need it end within the time that orders have.
+                    let settings = &self.settings;
+                    let lifetime = settings.authorization_lifetime.max(settings.order_lifetime);
+                    after.expires = now.after(lifetime);
                 }
                 Err(problem) => {
                     challenge.state = ChallengeState::Invalid(problem.clone());

@@ -520,7 +520,7 @@ fn what_stays_undecided_is_asked_a_few_times() {
             times.push((began.until(world.now()).as_secs() / 60, work.is_last));
         }
     }
-    let minutes = [2, 4, 8, 16, 32, 64, 128, 256];
+    let minutes = [1, 2, 4, 8, 16, 32, 64, 128, 256];
     let expected = minutes.map(|minutes| (minutes, minutes == 256));
     assert_eq!(times, expected);
     assert_eq!(json(&client.post(&url, ""))["status"], "invalid");
