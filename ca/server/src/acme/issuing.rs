@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use pq_acme::objects::Time;
 use pq_acme::problem::{Problem, ProblemType};
-use pq_acme::server::{Due, Issue, Issued, Server};
+use pq_acme::server::{Due, Issue, Issued, Policy, Server};
 use pq_acme::store::Store;
 use pq_ca::authority::{AuthorityError, Once, Order};
 use pq_ca::ledger::{Evidence, RequestId};
@@ -14,7 +14,6 @@ use pq_x509::pki_types::UnixTime;
 use pq_x509::request::CertificateRequest;
 use pq_x509::verification::classical_algorithms;
 
-use super::policy::CaPolicy;
 use crate::doors::{Issuing, NoCertificate};
 
 /// Why there is no certificate.
@@ -33,8 +32,8 @@ impl From<Problem> for NotIssued {
 }
 
 /// Issues the certificate of an order if that is still due, and says to the order what came of it.
-pub(super) fn carry_out<S: Store>(
-    server: &Server<S, CaPolicy>,
+pub(super) fn carry_out<S: Store, P: Policy>(
+    server: &Server<S, P>,
     ca: &Issuing,
     work: &Issue,
     now: UnixTime,
