@@ -23,6 +23,9 @@ use tokio_rustls::TlsConnector;
 /// How long a request may take, with the connection.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// How long one address of a server may take to accept a connection.
+const CONNECTING: Duration = Duration::from_secs(7);
+
 /// The most bytes of an answer: chains of SLH-DSA have some hundreds of kilobytes.
 const MAX_BODY: usize = 1 << 20;
 
@@ -164,12 +167,14 @@ impl Https {
         let addresses = addresses.map_err(NoAnswer::passing)?;
         let mut tcp = Err(NoAnswer::passing(format_args!("{host} has no address")));
         for address in addresses {
-            match TcpStream::connect(address).await {
-                Ok(connected) => {
+            // One that is dead leaves time for the next one.
+            match timeout(CONNECTING, TcpStream::connect(address)).await {
+                Ok(Ok(connected)) => {
                     tcp = Ok(connected);
                     break;
                 }
-                Err(error) => tcp = Err(NoAnswer::passing(format_args!("{address}: {error}"))),
+                Ok(Err(error)) => tcp = Err(NoAnswer::passing(format_args!("{address}: {error}"))),
+                Err(_) => tcp = Err(NoAnswer::passing(format_args!("{address} does not answer"))),
             }
         }
         let tcp = tcp?;

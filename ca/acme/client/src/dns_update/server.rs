@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SPREADING: Duration = Duration::from_secs(60);
 /// Where name servers listen.
 const DNS_PORT: u16 = 53;
+/// How many servers of a zone are waited for.
+const MAX_SERVERS: usize = 16;
 /// How often these are asked.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
 
@@ -47,7 +49,7 @@ impl DnsUpdate {
         self.server
     }
 
-    /// Adds a TXT record beside those that are there. It blocks, for at most half a minute.
+    /// Adds a TXT record beside those that are there. It blocks, for at most 40 seconds.
     ///
     /// # Errors
     ///
@@ -59,7 +61,7 @@ impl DnsUpdate {
         self.change(added(name, &zone, text))
     }
 
-    /// Removes such a record, if it is there. It blocks, for at most half a minute.
+    /// Removes such a record, if it is there. It blocks, for at most 40 seconds.
     ///
     /// # Errors
     ///
@@ -82,7 +84,7 @@ impl DnsUpdate {
         let zone = self.zone_of(&name)?;
         let named = self.exchange(self.server, &servers_query(&zone)?)?;
         let until = Instant::now() + SPREADING;
-        for one in &named.answers {
+        for one in named.answers.iter().take(MAX_SERVERS) {
             let RData::NS(server) = &one.data else {
                 continue;
             };
@@ -96,6 +98,10 @@ impl DnsUpdate {
                 );
             }
             for address in addresses {
+                if Instant::now() >= until {
+                    tracing::warn!(%address, server, "there is no time left to wait for a name server");
+                    continue;
+                }
                 match self.has_until(address, &name, text, until) {
                     Ok(true) => {}
                     Ok(false) => {
@@ -134,7 +140,11 @@ impl DnsUpdate {
     /// The zone that has a name: the server says whose start of authority is nearest.
     fn zone_of(&self, name: &Name) -> Result<Name, DnsUpdateError> {
         let mut at = name.clone();
+        let until = Instant::now() + 2 * self.patience;
         while !at.is_root() {
+            if Instant::now() >= until {
+                return Err(io::Error::from(io::ErrorKind::TimedOut).into());
+            }
             let answer = self.exchange(self.server, &soa_query(&at)?)?;
             match answer.response_code {
                 ResponseCode::NoError | ResponseCode::NXDomain => {}

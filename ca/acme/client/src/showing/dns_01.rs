@@ -51,10 +51,18 @@ impl DnsRecord {
     pub fn add(&self) -> Result<(), ShowingError> {
         match &self.by {
             By::Hook(program) => self.run(program, "add"),
-            By::Update(server) => server
-                .add(&self.name, &self.value)
-                .and_then(|()| server.wait_for_all(&self.name, &self.value))
-                .map_err(|error| self.refused(server, error)),
+            By::Update(server) => {
+                let added = server
+                    .add(&self.name, &self.value)
+                    .and_then(|()| server.wait_for_all(&self.name, &self.value));
+                added.map_err(|error| {
+                    if !matches!(error, DnsUpdateError::Refused { .. }) {
+                        // It may be there nevertheless.
+                        let _ = server.remove(&self.name, &self.value);
+                    }
+                    self.refused(server, error)
+                })
+            }
         }
     }
 

@@ -4,6 +4,9 @@ use core::hash::{BuildHasher, Hasher};
 use core::time::Duration;
 use std::hash::RandomState;
 
+/// The longest pause that a CA may ask for.
+const MOST_ASKED_FOR: Duration = Duration::from_secs(24 * 3600);
+
 /// The pause after the first failure, and the longest one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pauses {
@@ -21,13 +24,15 @@ impl Default for Pauses {
 }
 
 impl Pauses {
-    /// The pause after so many failures in a row, which is no shorter than what the CA asks for.
+    /// The pause after so many failures in a row, which is no shorter than what the CA asks for, up to a day: it may ask for more
+    /// than a certificate lasts.
     pub(super) fn after(self, failures: u32, asked_for: Duration) -> Duration {
         let doublings = failures.saturating_sub(1).min(31);
         let pause = self.first.saturating_mul(1 << doublings);
         let pause = pause.min(self.longest);
         // Many servers that failed at once are not to come back at once.
-        pause.mul_f64(0.75 + by_chance() / 2.0).max(asked_for)
+        let pause = pause.mul_f64(0.75 + by_chance() / 2.0);
+        pause.max(asked_for.min(MOST_ASKED_FOR))
     }
 }
 
@@ -57,5 +62,6 @@ mod tests {
         }
         let day = Duration::from_secs(86_400);
         assert_eq!(pauses.after(1, day), day);
+        assert_eq!(pauses.after(1, Duration::MAX), day);
     }
 }
