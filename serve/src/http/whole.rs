@@ -1,6 +1,7 @@
 //! Handlers that get whole requests, and may block.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -294,11 +295,17 @@ where
             return status(StatusCode::SERVICE_UNAVAILABLE);
         };
         let request = Request::from_parts(head, whole);
-        let prompt = self.prompt.as_ref();
-        if let Some(response) =
-            prompt.and_then(|prompt| prompt(&request, &protection, &Client::PROMPT))
-        {
-            return response;
+        if let Some(prompt) = &self.prompt {
+            let asked = || prompt(&request, &protection, &Client::PROMPT);
+            // Other requests of the connection go on, as when a thread panics.
+            match catch_unwind(AssertUnwindSafe(asked)) {
+                Ok(Some(response)) => return response,
+                Ok(None) => {}
+                Err(_) => {
+                    tracing::error!("a request has no answer, since answering it panicked");
+                    return status(StatusCode::INTERNAL_SERVER_ERROR);
+                }
+            }
         }
         let (answer, departure) = (self.answer.clone(), self.departure);
         let (_waiting, waiting) = watch::channel(());

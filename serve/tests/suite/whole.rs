@@ -174,6 +174,22 @@ async fn prompt_answers_wait_for_no_thread() {
 }
 
 #[tokio::test]
+async fn a_panic_ends_one_request_alone() {
+    let answer = |_: Request<Option<Bytes>>, _: &Protection, _: &Client| panic!("slowly");
+    let panics = |request: &Request<Option<Bytes>>, _: &Protection, _: &Client| {
+        let len = request.body().as_ref().map_or(0, Bytes::len);
+        assert_ne!(len, 1, "promptly");
+        (len == 2).then(|| Response::new(Bytes::new()))
+    };
+    let handler = WholeRequests::new(BODY, 2, answer).promptly(panics);
+    let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+    let client = client(&server).await;
+    for (len, status) in [(1, 500), (2, 200), (3, 500), (1, 500), (2, 200)] {
+        assert_eq!(post(&client, None, len).await.unwrap(), status);
+    }
+}
+
+#[tokio::test]
 async fn a_prompt_answer_is_short() {
     let held = Held::new();
     held.go.add_permits(1);
