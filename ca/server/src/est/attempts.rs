@@ -80,7 +80,8 @@ fn make_room(all: &mut BTreeMap<Counted, (Instant, u32)>) {
 }
 
 fn counted(user: &str, from: Option<IpAddr>) -> [(Counted, u32); 3] {
-    let network = from.map(|from| match from {
+    // Servers that listen for both see addresses of version 4 within those of version 6.
+    let network = from.map(|from| match from.to_canonical() {
         IpAddr::V6(address) => {
             let address = Ipv6Addr::from_bits(address.to_bits() >> 64 << 64);
             IpAddr::V6(address)
@@ -96,6 +97,8 @@ fn counted(user: &str, from: Option<IpAddr>) -> [(Counted, u32); 3] {
 
 #[cfg(test)]
 mod tests {
+    use core::net::Ipv4Addr;
+
     use super::*;
 
     fn from(last: u8) -> Option<IpAddr> {
@@ -115,6 +118,17 @@ mod tests {
         attempts.begin("b", from(1), later).unwrap();
         attempts.begin("a", from(2), later).unwrap();
         attempts.begin("a", from(1), begin + WINDOW).unwrap();
+    }
+
+    #[test]
+    fn addresses_of_version_4_are_those_also_where_version_6_listens() {
+        let as_v6 = |last| Some(Ipv4Addr::new(192, 0, 2, last).to_ipv6_mapped().into());
+        let (attempts, now) = (Attempts::default(), Instant::now());
+        for _ in 0..OF_BOTH {
+            attempts.begin("a", as_v6(1), now).unwrap();
+        }
+        assert!(attempts.begin("a", from(1), now).is_err());
+        attempts.begin("a", as_v6(2), now).unwrap();
     }
 
     #[test]

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use super::attempts::Attempts;
 use super::refusal::Refusal;
-use super::users::EstUsers;
+use super::users::{EstUsers, MAX_NAME_LEN};
 use crate::doors::Issuing;
 
 /// Who asks. At least one of the two is there.
@@ -127,6 +127,10 @@ fn user(
     };
     // All that a file can have are text.
     let name = core::str::from_utf8(name).map_err(|_| Refusal::Unauthorized)?;
+    // No file has longer ones, and what is counted is kept.
+    if name.len() > MAX_NAME_LEN {
+        return Err(Refusal::Unauthorized);
+    }
     attempts
         .begin(name, from, Instant::now())
         .map_err(Refusal::Wait)?;

@@ -24,7 +24,7 @@ use super::password::PasswordHash;
 pub struct EstUsers(BTreeMap<String, PasswordHash>);
 
 /// The longest name, in bytes.
-const MAX_NAME_LEN: usize = 64;
+pub(super) const MAX_NAME_LEN: usize = 64;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
