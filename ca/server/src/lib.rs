@@ -16,6 +16,7 @@ mod identity;
 mod keys;
 mod list_responder;
 mod lists;
+mod network;
 pub mod ocsp;
 mod page;
 pub mod validation;

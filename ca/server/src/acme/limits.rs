@@ -1,7 +1,7 @@
 //! What is counted of clients, by the policy's table `[acme.limits]`.
 
 use alloc::collections::BTreeSet;
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::IpAddr;
 
 use pq_acme::identifier::Identifier;
 use pq_acme::server::{Registration, Wish};
@@ -71,14 +71,11 @@ pub(super) fn of_undecided(set: &AcmeLimits) -> Most {
     }
 }
 
-/// What stands for all addresses of one client: an IPv4 address, or a /64 of IPv6.
+/// What stands for all addresses of one client, as its count is called.
 fn network(address: IpAddr) -> String {
-    match address.to_canonical() {
+    match crate::network::network(address) {
         IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => {
-            let network = u128::from(address) & !u128::from(u64::MAX);
-            format!("{}/64", Ipv6Addr::from(network))
-        }
+        IpAddr::V6(network) => format!("{network}/64"),
     }
 }
 

@@ -1,10 +1,12 @@
 //! How often passwords may be tried.
 
 use alloc::collections::BTreeMap;
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::IpAddr;
 use core::time::Duration;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+
+use crate::network::network;
 
 /// For how long wrong passwords count.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -80,14 +82,7 @@ fn make_room(all: &mut BTreeMap<Counted, (Instant, u32)>) {
 }
 
 fn counted(user: &str, from: Option<IpAddr>) -> [(Counted, u32); 3] {
-    // Servers that listen for both see addresses of version 4 within those of version 6.
-    let network = from.map(|from| match from.to_canonical() {
-        IpAddr::V6(address) => {
-            let address = Ipv6Addr::from_bits(address.to_bits() >> 64 << 64);
-            IpAddr::V6(address)
-        }
-        address => address,
-    });
+    let network = from.map(network);
     [
         (Counted::Both(user.into(), network), OF_BOTH),
         (Counted::Network(network), OF_NETWORK),
