@@ -234,15 +234,7 @@ pub(super) enum Words {
 impl Reason {
     pub(super) fn words(&self) -> Words {
         match self {
-            Self::DnsName { name, permitted } => {
-                let name = quoted(name);
-                Words::OfKey {
-                    key: "names.dns",
-                    rule: permits(permitted, "no DNS name", &name),
-                    instead: "ask for another name",
-                    setting: format!("dns = [{name}]"),
-                }
-            }
+            Self::DnsName { name, permitted } => of_list("names.dns", permitted, "no DNS name", quoted(name), "ask for another name"),
             Self::DnsNameExcluded { name, excluded } => Words::OfKey {
                 key: "names.dns-excluded",
                 rule: format!("excludes \"{excluded}\", and so {}", quoted(name)),
@@ -261,33 +253,9 @@ impl Reason {
                 instead: "ask for the full name",
                 setting: "single-label = true".into(),
             },
-            Self::Address { address, permitted } => {
-                let address = format!("\"{address}\"");
-                Words::OfKey {
-                    key: "names.ip",
-                    rule: permits(permitted, "no address", &address),
-                    instead: "ask for another address",
-                    setting: format!("ip = [{address}]"),
-                }
-            }
-            Self::EmailAddress { address, permitted } => {
-                let address = quoted(address);
-                Words::OfKey {
-                    key: "names.email",
-                    rule: permits(permitted, "no e-mail address", &address),
-                    instead: "ask for another address",
-                    setting: format!("email = [{address}]"),
-                }
-            }
-            Self::Uri { uri, permitted } => {
-                let uri = quoted(uri);
-                Words::OfKey {
-                    key: "names.uri",
-                    rule: permits(permitted, "no URI", &uri),
-                    instead: "ask for another URI",
-                    setting: format!("uri = [{uri}]"),
-                }
-            }
+            Self::Address { address, permitted } => of_list("names.ip", permitted, "no address", format!("\"{address}\""), "ask for another address"),
+            Self::EmailAddress { address, permitted } => of_list("names.email", permitted, "no e-mail address", quoted(address), "ask for another address"),
+            Self::Uri { uri, permitted } => of_list("names.uri", permitted, "no URI", quoted(uri), "ask for another URI"),
             Self::NumberOfNames { number, max } => Words::OfKey {
                 key: "names.max",
                 rule: format!("permits {max} names and addresses, not {number}"),
@@ -338,18 +306,7 @@ impl Reason {
                     setting: format!("common-name = [{name}]"),
                 }
             }
-            Self::KeyAlgorithm {
-                algorithm,
-                permitted,
-            } => {
-                let algorithm = format!("\"{algorithm}\"");
-                Words::OfKey {
-                    key: "keys.algorithms",
-                    rule: permits(permitted, "no key", &algorithm),
-                    instead: "make a key of another algorithm",
-                    setting: format!("algorithms = [{algorithm}]"),
-                }
-            }
+            Self::KeyAlgorithm { algorithm, permitted } => of_list("keys.algorithms", permitted, "no key", format!("\"{algorithm}\""), "make a key of another algorithm"),
             Self::RsaBits { bits, min } => Words::OfKey {
                 key: "keys.rsa-min-bits",
                 rule: format!("permits RSA keys of {min} bits or more, not of {bits}"),
@@ -365,72 +322,16 @@ impl Reason {
                     setting: format!("max = \"{asked}\""),
                 }
             }
-            Self::Profile { profile, permitted } => {
-                let profile = format!("\"{profile}\"");
-                Words::OfKey {
-                    key: "usages.profiles",
-                    rule: permits(permitted, "no profile", &profile),
-                    instead: "ask for another profile",
-                    setting: format!("profiles = [{profile}]"),
-                }
-            }
-            Self::AcmeName { name, permitted } => {
-                let name = quoted(name);
-                Words::OfKey {
-                    key: "acme.dns",
-                    rule: permits(permitted, "no DNS name", &name),
-                    instead: "ask for another name",
-                    setting: format!("dns = [{name}]"),
-                }
-            }
-            Self::AcmeAddress { address, permitted } => {
-                let address = format!("\"{address}\"");
-                Words::OfKey {
-                    key: "acme.ip",
-                    rule: permits(permitted, "no address", &address),
-                    instead: "ask for another address",
-                    setting: format!("ip = [{address}]"),
-                }
-            }
-            Self::AcmeProfile { profile, permitted } => {
-                let profile = format!("\"{profile}\"");
-                Words::OfKey {
-                    key: "acme.profiles",
-                    rule: permits(permitted, "no profile", &profile),
-                    instead: "ask for another profile",
-                    setting: format!("profiles = [{profile}], if usages.profiles has it, too,"),
-                }
-            }
+            Self::Profile { profile, permitted } => of_list("usages.profiles", permitted, "no profile", format!("\"{profile}\""), "ask for another profile"),
+            Self::AcmeName { name, permitted } => of_list("acme.dns", permitted, "no DNS name", quoted(name), "ask for another name"),
+            Self::AcmeAddress { address, permitted } => of_list("acme.ip", permitted, "no address", format!("\"{address}\""), "ask for another address"),
+            Self::AcmeProfile { profile, permitted } => of_profiles("acme.profiles", permitted, format!("\"{profile}\"")),
             Self::NoAcme => Words::Always(
                 "the CA's policy has no table [acme], without which nobody gets a certificate by ACME".into(),
             ),
-            Self::EstName { name, permitted } => {
-                let name = quoted(name);
-                Words::OfKey {
-                    key: "est.dns",
-                    rule: permits(permitted, "no DNS name", &name),
-                    instead: "ask for another name",
-                    setting: format!("dns = [{name}]"),
-                }
-            }
-            Self::EstAddress { address, permitted } => {
-                let address = format!("\"{address}\"");
-                Words::OfKey {
-                    key: "est.ip",
-                    rule: permits(permitted, "no address", &address),
-                    instead: "ask for another address",
-                    setting: format!("ip = [{address}]"),
-                }
-            }
-            Self::EstProfile { profile, permitted } => {
-                let profile = format!("\"{profile}\"");
-                Words::OfKey {
-                    key: "est.profiles",
-                    rule: permits(permitted, "no profile", &profile),
-                    instead: "ask for another profile",
-                    setting: format!("profiles = [{profile}], if usages.profiles has it, too,"),
-                }
-            }
+            Self::EstName { name, permitted } => of_list("est.dns", permitted, "no DNS name", quoted(name), "ask for another name"),
+            Self::EstAddress { address, permitted } => of_list("est.ip", permitted, "no address", format!("\"{address}\""), "ask for another address"),
+            Self::EstProfile { profile, permitted } => of_profiles("est.profiles", permitted, format!("\"{profile}\"")),
             Self::EstUserName { user, name } => Words::OfKey {
                 key: "est.users",
                 rule: format!("permits user {} other names, not {}", quoted(user), quoted(name)),
@@ -512,6 +413,38 @@ impl Reason {
             ),
         }
     }
+}
+
+/// What a list of the policy doesn't have.
+fn of_list(
+    key: &'static str,
+    permitted: &[impl fmt::Display],
+    nothing: &str,
+    asked: String,
+    instead: &'static str,
+) -> Words {
+    let (_, name) = key.rsplit_once('.').unwrap_or(("", key));
+    Words::OfKey {
+        key,
+        rule: permits(permitted, nothing, &asked),
+        instead,
+        setting: format!("{name} = [{asked}]"),
+    }
+}
+
+/// What a list of profiles doesn't have, which is narrower than that of all certificates.
+fn of_profiles(key: &'static str, permitted: &[impl fmt::Display], asked: String) -> Words {
+    let mut words = of_list(
+        key,
+        permitted,
+        "no profile",
+        asked,
+        "ask for another profile",
+    );
+    if let Words::OfKey { setting, .. } = &mut words {
+        setting.push_str(", if usages.profiles has it, too,");
+    }
+    words
 }
 
 /// Says what a list permits, or `nothing` if it is empty, and that it does not permit `asked`.
