@@ -203,7 +203,7 @@ impl Door {
         self.store.rotate_by_itself(is_over)
     }
 
-    /// Writes what was counted of uses and of refused attempts, which the store does each second, and when nobody has it any
+    /// Writes what was counted of uses and of refused attempts, which the store does every five seconds, and when nobody has it any
     /// more: for a server that ends while a request still has it.
     ///
     /// # Errors

@@ -80,8 +80,8 @@ pub enum WhenAway {
 pub enum UseAudit {
     /// Each has an entry, which is written before the result is given out. So each use waits for the storage.
     Each,
-    /// They are counted by principal and version, and the counts are written once a second, and when the store is dropped.
-    /// A process that is killed loses the counts of its last second.
+    /// They are counted by principal and version, and the counts are written every five seconds, and when the store is dropped.
+    /// A process that is killed loses the counts of its last five seconds.
     Counted,
 }
 

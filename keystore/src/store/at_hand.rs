@@ -66,10 +66,15 @@ impl KeyAtHand<'_> {
         input: Input<'_>,
     ) -> Result<Option<Signed>, StoreError> {
         let SigningKey { key, version, .. } = &self.found;
+        let version = Some(*version);
+        if !key.counts.has_room(principal, Verb::Sign, version, None) {
+            // Before it is signed and measured, which happens once more elsewhere.
+            return Ok(None);
+        }
         let signed = self
             .inner
             .measured(Verb::Sign, &key.name, || self.found.sign(input))?;
-        let counted = key.counts.add(principal, Verb::Sign, Some(*version), None);
+        let counted = key.counts.add(principal, Verb::Sign, version, None);
         Ok(counted.is_ok().then_some(signed))
     }
 }

@@ -14,7 +14,7 @@ impl Store {
         self.inner().problem()
     }
 
-    /// Writes what was counted, which the store's thread does each second.
+    /// Writes what was counted, which the store's thread does every five seconds.
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
         self.inner().flush(true)
     }

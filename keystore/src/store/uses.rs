@@ -30,6 +30,21 @@ struct Count {
     count: u64,
 }
 
+impl Count {
+    fn is_of(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        version: Option<Version>,
+        code: Option<&'static str>,
+    ) -> bool {
+        self.version == version
+            && self.verb == verb
+            && self.code == code
+            && self.principal == *principal
+    }
+}
+
 /// There are too many different uses.
 pub(super) struct TooMany;
 
@@ -48,12 +63,7 @@ impl Counts {
         code: Option<&'static str>,
     ) -> Result<(), TooMany> {
         let mut counts = locked(&self.0);
-        let is_same = |count: &&mut Count| {
-            count.version == version
-                && count.verb == verb
-                && count.code == code
-                && count.principal == *principal
-        };
+        let is_same = |count: &&mut Count| count.is_of(principal, verb, version, code);
         if let Some(count) = counts.iter_mut().find(is_same) {
             count.count += 1;
             return Ok(());
@@ -69,6 +79,21 @@ impl Counts {
             count: 1,
         });
         Ok(())
+    }
+
+    /// Whether such a use can be counted now.
+    pub(super) fn has_room(
+        &self,
+        principal: &Principal,
+        verb: Verb,
+        version: Option<Version>,
+        code: Option<&'static str>,
+    ) -> bool {
+        let counts = locked(&self.0);
+        counts.len() < MAX_COUNTS
+            || counts
+                .iter()
+                .any(|count| count.is_of(principal, verb, version, code))
     }
 
     /// Takes the counts, as events.

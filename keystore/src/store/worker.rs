@@ -17,7 +17,7 @@ const WAIT: Duration = Duration::from_millis(25);
 const REFRESH_EVERY: Duration = Duration::from_secs(1);
 
 /// How often counts are written.
-const FLUSH_EVERY: Duration = Duration::from_secs(1);
+const FLUSH_EVERY: Duration = Duration::from_secs(5);
 
 /// A store with its thread, which ends with it.
 pub(super) struct Worker {

@@ -87,7 +87,7 @@ pub(crate) fn uses_are_counted(place: &impl Place) {
     fixture
         .verify(&signed.id, b"other", &signed.signature)
         .unwrap_err();
-    // They are written once a second, when somebody reads the log, and when the store is dropped.
+    // They are written every five seconds, when somebody reads the log, and when the store is dropped.
     let fixture = fixture.reopened();
     let entries = fixture.store.audit_log(&admin(), 1, 100).unwrap();
     let count = |verb, number, outcome: &Outcome| -> u64 {

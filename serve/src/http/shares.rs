@@ -85,6 +85,19 @@ impl Shares {
         })
     }
 
+    /// Takes a place for a client if one is free, and it has some of its share left.
+    pub(super) fn take_free(&self, client: Option<&str>) -> Option<Taken> {
+        let of_client = match client {
+            Some(client) => Some(self.of(client).try_acquire_owned().ok()?),
+            None => None,
+        };
+        Some(Taken {
+            of_all: self.all.clone().try_acquire_owned().ok()?,
+            of_client,
+            unit: self.unit,
+        })
+    }
+
     fn of(&self, client: &str) -> Arc<Semaphore> {
         // Nothing panics between two changes that belong together.
         let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);

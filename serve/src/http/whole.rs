@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
@@ -76,6 +77,7 @@ const DEPARTURE: Duration = Duration::from_secs(60);
 pub struct WholeRequests<F> {
     answer: Arc<F>,
     prompt: Option<Box<Prompt>>,
+    workers: Shares,
     max_body_len: usize,
     who: Option<Box<Who>>,
     places: Shares,
@@ -188,6 +190,7 @@ where
         Self {
             answer: answer.into(),
             prompt: None,
+            workers: Shares::new(available_parallelism().map_or(1, Into::into), 1),
             max_body_len,
             who: None,
             places: Shares::new(at_once, 1),
@@ -236,7 +239,8 @@ where
     /// Asks this function first, on the task of the connection. What it answers, in at most 16 KiB, needs no thread, which costs
     /// more than short work; if it gives `None`, the request goes to a thread as all others do. It must neither block nor
     /// compute for long, as other connections wait meanwhile: some 100 microseconds, and nothing that may take much more. It
-    /// must have changed nothing if it gives `None`. Places and room for bodies are taken as for others.
+    /// must have changed nothing if it gives `None`. Places and room for bodies are taken as for others. With
+    /// [`only_for`](Self::only_for), at most half of the CPUs work so for one sender at a time; what is more goes to threads.
     ///
     /// ```
     /// use hyper::body::Bytes;
@@ -295,7 +299,9 @@ where
             return status(StatusCode::SERVICE_UNAVAILABLE);
         };
         let request = Request::from_parts(head, whole);
-        if let Some(prompt) = &self.prompt {
+        if let Some(prompt) = &self.prompt
+            && let Some(_worker) = self.workers.take_free(client)
+        {
             let asked = || prompt(&request, &protection, &Client::PROMPT);
             // Other requests of the connection go on, as when a thread panics.
             match catch_unwind(AssertUnwindSafe(asked)) {

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::thread;
+use std::thread::{self, available_parallelism};
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
@@ -171,6 +171,57 @@ async fn prompt_answers_wait_for_no_thread() {
     assert_eq!(waiting.await.unwrap(), 201);
     // A body that is too long is none.
     assert_eq!(post(&client, Some("a"), BODY + 1).await.unwrap(), 200);
+}
+
+/// Others have the rest of the CPUs for their prompt answers.
+#[test]
+fn one_sender_has_half_of_the_cpus() {
+    let cpus = available_parallelism().unwrap().get();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cpus + 2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (begun, go) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let promptly = {
+            let (begun, go) = (begun.clone(), go.clone());
+            move |request: &Request<Option<Bytes>>, _: &Protection, _: &Client| {
+                if request.headers()["name"] == "a" {
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    let since = Instant::now();
+                    while go.load(Ordering::SeqCst) == 0 && since.elapsed() < PATIENCE {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                }
+                Some(response(201))
+            }
+        };
+        let held = Held::new();
+        held.go.add_permits(1);
+        let handler = WholeRequests::new(BODY, 100, held.answer())
+            .only_for(who)
+            .promptly(promptly);
+        let server = Served::with(|server| server.limits(patient()).handler(handler)).await;
+        // By connections of their own, as the thread of one that waits may have others to wake.
+        let posted = async |name| post(&client(&server).await, Some(name), 1);
+        let share = cpus.div_ceil(2);
+        let mut prompt = Vec::new();
+        for _ in 0..share {
+            prompt.push(posted("a").await);
+        }
+        until("its share works", || begun.load(Ordering::SeqCst) == share).await;
+        assert_eq!(posted("a").await.await.unwrap(), 200);
+        if share < cpus {
+            assert_eq!(posted("b").await.await.unwrap(), 201);
+        }
+        assert_eq!(begun.load(Ordering::SeqCst), share);
+        go.store(1, Ordering::SeqCst);
+        for answer in prompt {
+            assert_eq!(answer.await.unwrap(), 201);
+        }
+        assert_eq!(posted("a").await.await.unwrap(), 201);
+    });
 }
 
 #[tokio::test]
