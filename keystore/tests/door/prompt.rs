@@ -1,13 +1,15 @@
 //! Answers that wait for nothing, and those that are left to a thread.
 
 use alloc::sync::Arc;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use metrics::{Counter, Gauge, Histogram, Key, Label, Metadata, Recorder, SharedString, Unit};
 use pq_keys::any::AnyAlgorithm;
+use pq_keystore::OPERATIONS;
 use pq_keystore::door::{Request, Response};
 use pq_keystore::policy::{Policy, UseAudit, Verb, WhenAway};
 use pq_keystore::storage::{Change, CommitError, Committed, MemoryStorage, Storage, StorageError};
@@ -65,8 +67,14 @@ fn body(response: &Response) -> Value {
 
 /// Signs at once, if that can be.
 fn promptly(house: &House, name: &str) -> Option<String> {
+    promptly_by(house, ROOT, name)
+}
+
+fn promptly_by(house: &House, token: &str, name: &str) -> Option<String> {
     let path = format!("/v1/transit/sign/{name}");
-    let response = house.door.answer_promptly(&request(ROOT, &path, MESSAGE))?;
+    let response = house
+        .door
+        .answer_promptly(&request(token, &path, MESSAGE))?;
     assert_eq!(response.status, 200, "{name}: {}", body(&response));
     let signature = body(&response)["data"]["signature"].take();
     Some(signature.as_str().unwrap().into())
@@ -234,4 +242,71 @@ fn signatures_are_counted_in_both_ways() {
     let entries = house.store.audit_log(&principal("admin"), 1, 1000).unwrap();
     let signed = entries.iter().filter(|entry| entry.verb == Verb::Sign);
     assert_eq!(signed.map(|entry| entry.count).sum::<u64>(), 6);
+}
+
+/// Counts the signatures that are measured on this thread.
+#[derive(Default)]
+struct Signatures(Arc<AtomicU64>);
+
+impl Recorder for Signatures {
+    fn describe_counter(&self, _: metrics::KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_gauge(&self, _: metrics::KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_histogram(&self, _: metrics::KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        let is_sign = |label: &Label| label.key() == "operation" && label.value() == "sign";
+        match key.name() == OPERATIONS && key.labels().any(is_sign) {
+            true => Counter::from_arc(self.0.clone()),
+            false => Counter::noop(),
+        }
+    }
+
+    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::noop()
+    }
+
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
+}
+
+/// Where too many have used a key by too many versions, the next signature comes from a thread, and is measured there alone.
+#[test]
+fn what_cannot_be_counted_is_not_measured() {
+    let names: Vec<_> = (0..100).map(|number| format!("user-{number}")).collect();
+    let users: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), Verb::Sign.into()))
+        .collect();
+    let house = House::with(&users);
+    house.create("a", "mldsa-44");
+    house.signature("a");
+    let measured = Signatures::default();
+    let mut made = 0;
+    let begun = Instant::now();
+    metrics::with_local_recorder(&measured, || {
+        loop {
+            let token = |name| format!("{name}-token");
+            let signed = |name| promptly_by(&house, &token(name), "a").is_some();
+            let all: Vec<_> = names.iter().map(signed).collect();
+            made += all.iter().filter(|is_signed| **is_signed).count() as u64;
+            // The counts of this key have no room.
+            if all.contains(&false) {
+                // Those that are among them have.
+                assert_eq!(all.first(), Some(&true));
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            house.post("keys/a/rotate", "").expect(200);
+            house.signature("a");
+            made += 1;
+        }
+    });
+    assert_eq!(measured.0.load(Ordering::SeqCst), made);
+    house.door.flush().unwrap();
+    let entries = house.store.audit_log(&principal("admin"), 1, 1000).unwrap();
+    let signed = entries.iter().filter(|entry| entry.verb == Verb::Sign);
+    assert_eq!(signed.map(|entry| entry.count).sum::<u64>(), made + 1);
 }
